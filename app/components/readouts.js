@@ -42,9 +42,10 @@ export function render({model}) {
   withhold()
   model.on(['values', 'early'], fill)
   model.on('withheld', withhold)
-  if (!folded.children.length) return list
+  const more = folded.children.length > 0
+  if (!more && !model.row) return list
   const both = document.createElement('section')
   both.classList.toggle('row', model.row)
-  both.append(list, details)
+  both.append(list, ...(more ? [details] : []))
   return both
 }

@@ -1,4 +1,4 @@
-"""Buttons that are on or off."""
+"""A legend, and a menu of what it shows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from app.components.base import BASE, text_beside
 
 
 class Toggles(JSComponent):
-    """A legend whose entries switch what they name. items: key, label and an SVG swatch each.  shown: keys that are on."""
+    """What is drawn, and one button whose menu switches each of it.
+
+    items: key, label and an SVG swatch each; those without a swatch stand in the menu alone.  shown: keys that are on.
+    label: on the button.
+    """
 
     items = param.List([])
     shown = param.List([])
-    label = param.String("Show")
+    label = param.String("Lines")
     figures = param.String("", doc="Names of the figures it belongs to, with spaces between.")
 
     _stylesheets = [BASE, text_beside(__file__, "toggles.css")]

@@ -33,24 +33,6 @@ export function render({model, el}) {
     '<div class="track" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100">' +
     '<div class="done"></div><div class="mark" title="end of burn-in"></div></div>'
   bar.appendChild(where)
-  if (model.paces.length) {
-    const speed = document.createElement('label')
-    speed.className = 'speed'
-    speed.innerHTML = '<span>Speed: <b></b></span><input type="range" min="0" step="1">'
-    const slider = speed.querySelector('input'), said = speed.querySelector('b')
-    slider.max = slider.value = String(model.paces.length - 1)
-    const say = () => {
-      const pace = model.paces[slider.value]
-      said.textContent = pace ? `${pace} ${model.unit}${pace === 1 ? '' : 's'} a second` : 'full'
-      slider.setAttribute('aria-valuetext', said.textContent)
-    }
-    slider.setAttribute('aria-label', 'Speed')
-    slider.addEventListener('input', say)
-    slider.addEventListener('change', () => model.send_msg({pace: model.paces[slider.value]}))
-    say()
-    model.on('unit', say)
-    bar.appendChild(speed)
-  }
   const [count, caption, track, done, mark] = ['.count', '.caption', '.track', '.done', '.mark'].map(s => where.querySelector(s))
 
   const buttons = () => {

@@ -27,9 +27,6 @@ class Transport(JSComponent):
     burn_in = param.Integer(0)
     more = param.Boolean(False, doc="The run is finished and can be made twice as long.")
     single = param.Boolean(False, doc="The step button does one step, and not a hundredth of the run.")
-    paces = param.List(
-        [], doc="Steps a second to choose from, slow ones first; 0: as fast as it can. Empty: no choice."
-    )
     stride = param.Integer(1, doc="Steps that one press of the step button does.")
 
     _stylesheets = [BASE, text_beside(__file__, "transport.css")]
@@ -39,7 +36,6 @@ class Transport(JSComponent):
     def __init__(self, **params: Any):
         super().__init__(**params)
         self.listener: Callable[[str], None] = lambda command: None
-        self.on_pace: Callable[[float], None] = lambda steps_per_second: None
 
     def begin(self, total: int, burn_in: int, playing: bool = True, caption: str = "starting…") -> None:
         """A new run of so many steps."""
@@ -55,6 +51,3 @@ class Transport(JSComponent):
         command = msg.get("command") if isinstance(msg, dict) else None
         if command in ("play", "pause", "step", "reset", "more"):
             self.listener(command)
-        pace = msg.get("pace") if isinstance(msg, dict) else None
-        if isinstance(pace, (int, float)) and pace in self.paces:
-            self.on_pace(float(pace))

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import panel as pn
 
+from app.components.speed import Speed
 from app.components.transport import Transport
 from app.pages.tiled import TiledPage
 from app.runs.apart import TakesLong
@@ -49,7 +50,7 @@ class Page(TiledPage):
     word_ticks = 4
     """Words and numbers are renewed at every fourth poll."""
     paces: Sequence[float] = ()
-    """Steps a second to choose from, see `app.components.transport`; where there is a choice, Step does a single step."""
+    """Steps a second to choose from, see `app.components.speed`; where there is a choice, Step does a single step."""
     memory_of = "This run"
     """What needs memory, in the sentence that refuses it."""
     settings_show_more = False
@@ -154,10 +155,12 @@ class Page(TiledPage):
         """unit: what the transport counts."""
         super().__init__(presets)
         paces = list(self.paces)
-        self.transport = Transport(unit=unit, paces=paces, single=bool(paces), sizing_mode="stretch_width", margin=0)
+        self.transport = Transport(unit=unit, single=bool(paces), sizing_mode="stretch_width", margin=0)
         self.transport.listener = self._on_command
+        self.speed = Speed(unit=unit, paces=paces, sizing_mode="stretch_width", margin=0)
+        """A page with `paces` shows it."""
         self._live = Live(self._on_poll, self.period, self.transport, self._start_again)
-        self.transport.on_pace = lambda pace: self._live.walk(pace or None)
+        self.speed.on_pace = lambda pace: self._live.walk(pace or None)
         self.preparation = self._live.preparation
         self.config, self.scene = self.opened(presets[0])
         self.state, self._ticks, self.later = State(), 0, Later()

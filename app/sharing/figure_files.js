@@ -60,7 +60,7 @@ class FigureFiles {
     if (shown.dataset.title) { write(12, y + 15, 15, 700, shown.dataset.title); y += 26 }
     const pen = document.createElement('canvas').getContext('2d')
     pen.font = '13px sans-serif'
-    for (const entry of shown.querySelectorAll('li, button[aria-pressed=true]')) {
+    for (const entry of shown.querySelectorAll('li')) {
       const swatch = entry.querySelector('svg').cloneNode(true), words = entry.textContent.trim()
       const wide = 38 + pen.measureText(words).width + 16
       if (x > 12 && x + wide > width) { x = 12; y += 21 }

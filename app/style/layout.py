@@ -142,6 +142,11 @@ def side_bar(sections: Mapping[str, Sequence[Any]], later: Later) -> pn.Column:
     return column
 
 
+def one_in_list(label: str, options: Mapping[str, Any], value: Any, **more: Any) -> pmui.Select:
+    """The same as `one_of` as a list that opens: for many options, or where they are not the page's point."""
+    return pmui.Select(label=label, options=dict(options), value=value, size="small", **{"margin": 0, **more})
+
+
 def one_of(options: Mapping[str, Any], value: Any) -> pmui.RadioButtonGroup:
     """A row of buttons of which one is pressed; options: what each says, and what it stands for."""
     return pmui.RadioButtonGroup(options=dict(options), value=value, size="small", margin=0, sx=theme.AS_WRITTEN)

@@ -47,7 +47,6 @@ THEME_CONFIG = {
 HEADER = {
     "& .MuiAppBar-root": {"backgroundColor": "#0B4A73", "backgroundImage": "none", "color": "#FFFFFF"},
     "& .MuiAppBar-root .MuiToolbar-root": {"minHeight": "52px"},
-    "& .MuiAppBar-root .title": {"whiteSpace": "nowrap", "fontSize": "1.25rem"},
     # A picture of three bars says to few people that the settings are behind it.
     "@media (min-width: 600px)": {
         "& .MuiAppBar-root button[aria-label='Open drawer']::after": {
@@ -57,8 +56,6 @@ HEADER = {
         },
         "& .MuiAppBar-root button[aria-label='Open drawer']": {"borderRadius": "8px"},
     },
-    # On a phone the buttons need the room of the title.
-    "@media (max-width: 599px)": {"& .MuiAppBar-root a:has(.title)": {"display": "none !important"}},
 }
 """The same dark blue in both themes, so that white text on it stays legible."""
 
@@ -251,8 +248,6 @@ tbody tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparen
 
 AS_WRITTEN = {"& .MuiToggleButton-root": {"textTransform": "none", "whiteSpace": "nowrap"}}
 """For groups of buttons: all of them alike, and γ in capitals would be another letter."""
-IN_LINES = {"& .MuiToggleButton-root": {"textTransform": "none", "lineHeight": 1.3}}
-"""The same below each other beside a picture, which gets the width that long words leave."""
 
 ICON = (
     "data:image/svg+xml,"

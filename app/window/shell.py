@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -68,9 +69,13 @@ class Shell:
         self._pages: list[PageInfo] = []
         self._key = ""
         self._hidden: tuple[str, ...] = ()
+        title = os.environ.get("LLC_LAB_TITLE") or "LLC Lab"
+        self._name = _name(title)
         self.page = pmui.Page(
-            title=os.environ.get("LLC_LAB_TITLE") or "LLC Lab",
+            meta_title=title,
+            theme_toggle=False,  # among the settings: the header keeps what most visitors press
             header=[
+                self._name,
                 _subtitle(),
                 self._surroundings,
                 *(unseen(width=0, height=0, margin=0) for unseen in (SkipLink, Repairs, FullScreen)),
@@ -78,7 +83,6 @@ class Shell:
             sidebar_width=SIDEBAR_WIDTH,
             sidebar_open=not was("narrow"),
             main=[self._main, self._notice, self._projector],
-            sidebar=[self._side],
             theme_config=theme.THEME_CONFIG,
             sx=theme.HEADER,
             busy_indicator=None,
@@ -86,6 +90,7 @@ class Shell:
             meta_icon=theme.ICON,
             template=OPENING,
         )
+        self.page.sidebar = [self._side, _dark(self.page)]
         busy_flag.never_busy(self.page)
         # Panel learns from the page request that its style sheets lie on this server. A session that is made without one,
         # because the first had expired before a slow browser came back for it, would ask for them on the internet.
@@ -152,10 +157,11 @@ class Shell:
         self._hidden = asked.hide
         if len(titles) > 1 and "pages" not in self._hidden:
             main = sum(page.main for page in self._pages)
-            names = {"titles": titles, "keys": [page.key for page in self._pages], "main": main, "app": self.page.title}
+            keys = [page.key for page in self._pages]
+            names = {"titles": titles, "keys": keys, "main": main, "app": self.page.meta.title}
             navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
-            self.page.header = [navigation, *self.page.header]
+            self.page.header = [self._name, navigation, *self.page.header[1:]]
         if not {"presets", "controls"} & set(self._hidden):  # a tour changes what a visitor may change
             self.page.header = [*self.page.header, self._touring.bar]
         if not self._hidden:
@@ -265,6 +271,22 @@ def _truth(view: Any) -> float | None:
     """The exact λ of a page, once it is shown."""
     truth = view.truth() if view is not None and view.answers.visible else None
     return None if truth is None else float(truth.value)
+
+
+def _dark(page: pmui.Page) -> pmui.Switch:
+    return pmui.Switch.from_param(page.param.dark_theme, label="Dark colours", description="", margin=(0, 16, 24, 16))
+
+
+def _name(title: str) -> pn.pane.HTML:
+    """No link: the menu beside it opens every page. On a phone the buttons need its room."""
+    return pn.pane.HTML(
+        f"<span>{escape(title)}</span>",
+        margin=(0, 8, 0, 0),
+        align="center",
+        stylesheets=[
+            ":host { color: #fff; font-size: 1.25rem; font-weight: 700; white-space: nowrap; } @media (max-width: 599px) { :host { display: none; } }"
+        ],
+    )
 
 
 def _subtitle() -> Any:

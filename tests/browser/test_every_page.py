@@ -1,4 +1,4 @@
-"""Every page, on one walk through all of them: few controls and one heading in two windows, no serious fault by axe-core."""
+"""Every page, on one walk through all of them: one heading in two windows, no serious fault by axe-core."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def walk(kept):
 
 
 @pytest.mark.parametrize("title", [FIRST, *READY])
-def test_few_controls_one_heading_and_no_serious_fault(walk, title):
+def test_one_heading_and_no_serious_fault(walk, title):
     """A page opens in the small window, and the other one sees it grow: a walk for each took twice the time."""
     if title != FIRST:
         turned(walk, title)

@@ -51,7 +51,7 @@ def test_the_side_bar_keeps_its_looks_and_comes_after_the_page_by_tab(still):
     page = still.page
     expect(page.get_by_role("textbox", name="Steps", exact=True)).to_be_visible()
     repaired(still)
-    page.get_by_role("button", name="theme").first.focus()
+    page.get_by_role("button", name="Share").first.focus()
     met = []
     for _ in range(80):
         page.keyboard.press("Tab")

@@ -58,7 +58,7 @@ def test_a_tablet_in_the_dark(app):
     assert page.evaluate(FOCUS) == "skip-link"
     page.keyboard.press("Enter")
     assert "main-content" in page.evaluate(FOCUS)
-    page.get_by_role("button", name="theme").first.click()
+    app.turn_colours()
     expect(page.locator(".mui-light").first).to_be_visible()
     page.reload()
     app.wait_for_points()

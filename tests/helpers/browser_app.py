@@ -185,10 +185,25 @@ class App:
                 self.page.mouse.down()
         self.page.mouse.up()
 
+    def turn_colours(self) -> None:
+        """Press the switch among the settings, which are as open afterwards as before."""
+        opens, switch = self.button("Open drawer"), self.page.get_by_role("switch", name="Dark colours")
+        closed = opens.is_visible()
+        if closed:
+            opens.click()
+        switch.click()
+        if not closed:
+            return
+        if self.page.locator(".MuiDrawer-modal").count():  # in a narrow window the settings lie over the page
+            self.page.keyboard.press("Escape")
+        else:
+            self.button("Close drawer").click()
+        switch.wait_for(state="hidden")
+
     def switch_scheme(self) -> None:
         """Turn light into dark or back, and wait until components and figures have followed."""
         before = self.page.evaluate(SCHEME)
-        self.page.get_by_role("button", name="theme").first.click()
+        self.turn_colours()
         self.page.wait_for_function(
             f"(old) => {{ const now = ({SCHEME})(); return {DIFFER} }}", arg=before, timeout=60_000
         )

@@ -54,7 +54,8 @@ class Decisions(Page):
         self.game = one_of(GAMES, MUSHROOMS_GAME)
         self.game.margin = (0, 0, 10, 0)
         self.game.param.watch(self._on_game, "value")
-        controls = toolbar(self.transport, self.takeaway.menu)
+        self.speed.styles = {"flex": "0 1 10.625rem", "min-width": "0"}
+        controls = toolbar(self.transport, self.speed, self.takeaway.menu)
         controls.margin = 0
         self.compose([], {"Question": [self.game, self.fault, self._desk]}, card(controls, self.trouble), self._stage)
 
@@ -125,7 +126,8 @@ class Decisions(Page):
         if self.later.arrived:
             self.panel.complete()
         _put(self._stage, self.panel.view)
-        self.transport.param.update(unit="round" if config.plays else "step", single=config.plays)
+        unit = self.speed.unit = "round" if config.plays else "step"
+        self.transport.param.update(unit=unit, single=config.plays)
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
 

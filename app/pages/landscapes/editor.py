@@ -28,7 +28,7 @@ from app.pages.landscapes.controls import (
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
-from app.style.layout import arranged, cell, complain, complaint, prose
+from app.style.layout import cell, complain, complaint, prose
 from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
 from llc_core.potentials.plane.models import EXAMPLE_STROKES
@@ -37,13 +37,8 @@ from llc_core.potentials.plane.pointer import stroke_of
 from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
 
 DRAWN_HINT = (
-    "Choose “Draw a valley” beside the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."
+    "Choose “draws” beside the plane, or write points: w₁, w₂; w₁, w₂; … A | begins another stroke, up to four."
 )
-BESIDE = """
-:host { display: grid !important; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 10px; align-items: start; }
-.whole { grid-column: 1 / -1; }
-"""
-"""Two short entries beside each other, so that the plane begins higher."""
 HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are the valley; w0 must be one of them."
 
 
@@ -69,9 +64,7 @@ class LandscapeEditor(pn.viewable.Viewer):
         self.at = point_field()
         self.w0 = entry("Point w0: w₁, w₂", "0, 0")
         self.message = complaint(margin=0)
-        self._own, self._further = arranged(BESIDE), cell()
-        for wide in (self.rho, self.strokes, self.at, self.scales):
-            wide.css_classes = ["whole"]
+        self._own, self._further = cell(), cell()
         self.start, self.n, self.seed = start_fields(), sample_field(), seed_field()
         self.choices = cell(self.choice, self.formula), cell(self._own, self.message)
         self._view = cell(self._further, *self.start, self.n, self.seed)
@@ -171,11 +164,11 @@ class LandscapeEditor(pn.viewable.Viewer):
     def _arrange(self) -> None:
         name = self.choice.value
         self._own.objects, self._further.objects = {
-            "normal_crossing": ([self.k, self.w0], [self.h]),
-            "line_and_point": ([self.at, self.w0], []),
+            "normal_crossing": ([self.k], [self.h, self.w0]),
+            "line_and_point": ([self.at], [self.w0]),
             "quadratic": ([self.scales], []),
-            "formula": ([self.rho, self.w0], [self._hint]),
-            "drawn": ([self.strokes, self.w0], [self._drawn_hint]),
+            "formula": ([self.rho], [self._hint, self.w0]),
+            "drawn": ([self.strokes], [self._drawn_hint, self.w0]),
         }[name]
         self.formula.object = displayable(get_landscape(self.problem).model.formula)
 

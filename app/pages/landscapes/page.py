@@ -9,6 +9,7 @@ from typing import Any
 
 import panel as pn
 
+from app.components.readouts import Numbers
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves
 from app.estimates.guessing import Truth
@@ -27,7 +28,7 @@ from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
 from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
-from app.pages.landscapes.texts import CELLS, EXACT_CELLS, begun, question, readout_values, verdict
+from app.pages.landscapes.texts import DETAIL_CELLS, EXACT_CELLS, MAIN_CELLS, begun, question, readout_values, verdict
 from app.pages.landscapes.tour import TOUR
 from app.pages.tours import is_over
 from app.runs.job import State
@@ -54,13 +55,15 @@ class Landscapes(EstimatePage):
     paces = (1.0, 3.0, 10.0, 100.0, 0.0)
 
     def __init__(self) -> None:
-        super().__init__(PRESETS, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(gradients=("full",)), CELLS)
+        super().__init__(PRESETS, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(gradients=("full",)), MAIN_CELLS)
+        self.diagnostics = Numbers(items=DETAIL_CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.readouts.link(self.diagnostics, values="values", withheld="withheld")
         self.exact: float | None = None
         """What λ̂ should be; known when the run has been built."""
         self.editor: LandscapeEditor = LandscapeEditor(self._presets[FIRST].problem)
         self.scale = prose(margin=(4, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
-        self.numbers_card.extend([self.scale_box, inner_card(*self.curves.estimate_parts)])
+        self.numbers_card.extend([self.scale_box, inner_card(*self.curves.estimate_parts), self.diagnostics])
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
         self.one_step = OneStepPanel(beside=self.plane.figure.plot)
@@ -74,11 +77,11 @@ class Landscapes(EstimatePage):
             self.scale_box,
             self.volume.view,
             self.points.view,
-            cells={self.readouts: EXACT_CELLS},
+            cells={self.readouts: EXACT_CELLS},  # those of the diagnostics follow
             changed=self.on_answers,
         )
         self.compose_estimate(
-            {"Landscape": [self.editor], "Sampler": [self.controls]},
+            {"Landscape": [self.editor], "Sampler": [self.controls, self.speed]},
             pair(self.plane.view, self.numbers_card),
             below=[
                 toolbar(self.takeaway.menu),

@@ -43,6 +43,9 @@ CELLS = [
     _BY_KEY["dead"],
     _BY_KEY["speed"],
 ]
+MAIN_CELLS = [cell for cell in CELLS if not cell.get("detail")]
+DETAIL_CELLS = [cell for cell in CELLS if cell.get("detail")]
+"""They stand below the running estimate: on a small laptop the first screen has no room for them."""
 UNSETTLED = "The exact value is not known here: the valley is too fine for the quadrature."
 FEW = 32
 EXACT_CELLS = ["exact", "error", "local", "multiplicity"]

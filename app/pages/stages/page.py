@@ -36,12 +36,13 @@ from app.pages.stages.texts import (
 from app.runs.job import Job, State
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
-from app.style.layout import card, one_of, plotted, prose, stacks, toolbar
+from app.style.layout import card, one_in_list, plotted, prose, stacks, toolbar
 from app.style.legend import legend
 from llc_core import Stages as Found
 
 LATEST = -1
-"""The rest that is measured now."""
+LATEST_ONE = {"the latest rest": LATEST}
+"""The rest that was measured last."""
 
 
 class Stages(Page):
@@ -60,10 +61,9 @@ class Stages(Page):
         self.takeaway = StagesTakeaway(self.run)
         self.staircase = Staircase()
         self.noise = noise_card()
-        self.numbers = Numbers(items=CELLS, row=True, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(8, 0, 0, 0))
-        self.rest = one_of({"Latest": LATEST}, LATEST)
-        self.rest.margin = (8, 0, 0, 0)
+        self.rest = one_in_list("Numbers below are of", LATEST_ONE, LATEST, margin=(10, 0, 0, 0), width=220)
         self.rest.param.watch(self._on_rest, "value")
         self._table = prose(TABLE_STYLE, margin=(8, 0, 0, 0))
         self._table.object = f"<h2>Two layers of two units</h2><p>{TABLE_WORDS}</p>{rank_table()}"
@@ -122,7 +122,7 @@ class Stages(Page):
         self.takeaway.show(config, scene)
         self.staircase.reset(scene, minima_from=len(scene) - 1 if config.teacher == REAL else 0)
         compare(self.noise, scene, config.seed)
-        options = {"Latest": LATEST, **{f"{stage.rank} learned": place for place, stage in enumerate(scene)}}
+        options = {**LATEST_ONE, **{f"{stage.rank} learned": place for place, stage in enumerate(scene)}}
         self.rest.param.update(options=options, value=LATEST)
 
     # -- what the visitor does ----------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from app.pages.stationary_bias.tour import TOUR
 from app.runs.job import OVER, Job, State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
-from app.style.layout import arranged, card, level_pair
+from app.style.layout import arranged, card, level_pair, toolbar
 from app.style.legend import swatch
 
 ANSWERS = ("prediction", "bias", "exact", "agreement", "mean_abs", "second")
@@ -42,7 +42,7 @@ ONE_ROW = """
 .run { flex: 1 1 340px !important; width: auto !important; min-width: 0; }
 .drawn { flex: 0 1 auto !important; width: auto !important; min-width: 0; }
 """
-"""The run, what is drawn and the export beside each other where there is room: the pictures begin higher."""
+"""The run and what is drawn beside each other where there is room: the pictures begin higher."""
 
 
 class StationaryBias(Page):
@@ -82,8 +82,9 @@ class StationaryBias(Page):
         self.compose(
             [self.target, self.run_panel, *(side.panel for side in self.sides.values())],
             {"Target": [self.target.about], "Run": [self.run_panel]},
-            card(arranged(ONE_ROW, self.transport, self.toggles, self.takeaway.menu), self.trouble),
+            card(arranged(ONE_ROW, self.transport, self.toggles), self.trouble),
             level_pair(*(side.view for side in self.sides.values())),
+            toolbar(self.takeaway.menu),
             self._foot,
             choices=[self.target, *(side.panel.choice for side in self.sides.values())],
         )

@@ -7,26 +7,10 @@ import re
 
 import pytest
 from browser_app import QUICK
-from page_checks import LEAST_PICTURES, PICTURES
+from page_checks import CONTROLS, LEAST_PICTURES, MOST, PICTURES
 from playwright.sync_api import expect
 
 SIZES = [(1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080), (390, 844)]
-# What can be pressed, chosen or typed in the window, the header with it; a number with its slider is one, and so is a group.
-CONTROLS = """() => {
-  const host = (e) => e.parentNode instanceof ShadowRoot ? e.parentNode.host : e.parentElement
-  const within = (e, selector) => { for (; e; e = host(e)) if (e.matches(selector)) return e; return null }
-  const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])])
-  const works = all(document).filter((e) => e.matches('button, input, select, textarea, a[href], summary, [role=combobox]'))
-  const found = new Set()
-  for (const e of works) {
-    const box = e.getBoundingClientRect()
-    const inside = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
-    if (!inside || !e.checkVisibility({checkVisibilityCSS: true}) || e.getAttribute('aria-hidden') === 'true') continue
-    if (within(e, '.skip-link, .bk-Toolbar, .bk-Figure')) continue
-    found.add(within(e, '.field, .net, .MuiInputBase-root') ?? e)
-  }
-  return [...found].map((e) => e.getAttribute('aria-label') || e.textContent.trim().slice(0, 40) || e.className)
-}"""
 
 
 @pytest.fixture
@@ -200,7 +184,7 @@ def test_pictures_fill_the_first_screen(quick_at, size):
     expect(page.locator("p.good, p.fair, p.warn, p.bad")).to_be_visible()
     assert page.evaluate(PICTURES) >= LEAST_PICTURES
     controls = page.evaluate(CONTROLS)
-    assert len(controls) <= 16, controls
+    assert len(controls) <= MOST, controls
     llc, truth = (page.locator(f"[data-key={key}]").bounding_box() for key in ("llc", "truth"))
     assert llc["y"] < truth["y"] + truth["height"] and truth["y"] < llc["y"] + llc["height"] < size[1]
     said = page.locator("p.good, p.fair, p.warn, p.bad")

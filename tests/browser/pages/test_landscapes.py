@@ -28,6 +28,11 @@ def wait_for(app, name: str, column: str, count: int = 1) -> None:
     )
 
 
+def choose(page, name, option):
+    page.get_by_role("combobox", name=name, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
 @pytest.fixture
 def plane(kept):
     """The page, opened by its address or left in order by another test, with chains that move where two lines cross."""
@@ -38,8 +43,8 @@ def plane(kept):
 
     def again(app):
         page = app.page
-        for name in ("Move the solution w₀", "Loss"):
-            page.get_by_role("button", name=name, exact=True).click()
+        for name, option in (("The pointer", "moves w₀"), ("Behind the chains", "loss")):
+            choose(page, name, option)
         with app.begins():
             page.get_by_role("group", name="Presets").get_by_role("button").filter(has_text=TITLE).click()
         expect(page.get_by_role("textbox", name="Point w0: w₁, w₂", exact=True)).to_have_value("0, 0")
@@ -60,7 +65,7 @@ def test_chains_move_and_meet_the_exact_answer(plane):
     expect(page.locator("p.good")).to_contain_text("the exact value is 0.3558")
     wait_for(plane, "volume", "x", 20)
     expect(page.locator("[data-key=slope]")).to_have_text("0.5000")
-    page.get_by_role("button", name="Where chains should go", exact=True).click()
+    choose(page, "Behind the chains", "posterior")
     expect(page.get_by_text("Purple: where chains should go")).to_be_visible()
     wait_for(plane, "posterior", "image")
 
@@ -79,7 +84,7 @@ def test_a_click_moves_w0_along_the_truth(plane):
 def test_a_click_sets_the_start_and_so_does_an_entry(plane):
     page = plane.page
     plane.button("Pause").click()
-    page.get_by_role("button", name="Move the start", exact=True).click()
+    choose(page, "The pointer", "moves start")
     expect(page.get_by_text("the chains begin there")).to_be_visible()
     x, y = plane.place(PLACE, [1.5, 2.0])
     page.mouse.click(x, y)
@@ -117,9 +122,10 @@ def test_nothing_sticks_out_light_or_dark(app):
         app.open_page("landscapes")
         wait_for(app, "trails", "x0", 20)
         app.until(f"document.documentElement.scrollWidth <= {width}")
-        share, scheme = (page.get_by_role("button", name=name).first.bounding_box() for name in ("Share", "theme"))
-        # The icon has a rim of 8 without ink.
-        assert share["x"] + share["width"] <= scheme["x"] + 8, "buttons of the header lie over each other"
+        found = [page.get_by_role("button", name=name).first for name in ("choose a page", "Share")]
+        pages, share = (button.bounding_box() for button in found)
+        assert pages["x"] + pages["width"] <= share["x"], "buttons of the header lie over each other"
+        assert share["x"] + share["width"] <= width
         app.switch_scheme()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -142,7 +148,7 @@ def test_a_slow_run_shows_what_one_step_is_made_of(plane):
 
 def test_a_drag_draws_a_valley_once_the_pen_is_chosen(plane):
     page = plane.page
-    page.get_by_role("button", name="Draw a valley", exact=True).click()
+    choose(page, "The pointer", "draws")
     expect(page.get_by_text("there the loss is 0")).to_be_visible()
     x, y = plane.place(PLACE, [-2, 1.0])
     right, top = plane.place(PLACE, [2, 2.0])

@@ -229,16 +229,22 @@ def choose(app, title: str) -> None:
 
 def test_what_is_drawn_can_be_switched(bias):
     rest(bias)
-    legend = bias.page.get_by_role("group", name="Show")
-    button = legend.get_by_role("button", name="exact at this ε")
+    bias.button("Lines ▾").click()
+    menu, legend = bias.page.get_by_role("group", name="Lines"), bias.page.locator("[data-legend~=law_left] li")
+    expect(legend).to_have_text(["histogram", "target p", "prediction, ε → 0"])
+    button = menu.get_by_role("button", name="exact at this ε")
     expect(button).to_have_attribute("aria-pressed", "false")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
+    expect(legend.last).to_have_text("exact at this ε")
     bias.page.wait_for_function(
         "() => [...Bokeh.documents[0]._all_models.values()].find((m) => m.name === 'exact_left').get_length() > 50"
     )
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
+    bias.page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(bias.button("Lines ▾")).to_be_focused()
 
 
 def test_a_phone_shows_everything_below_each_other_in_the_dark_too(app):

@@ -87,7 +87,7 @@ class Results:
         self.verdict = prose(theme.VERDICT, margin=(0, 0, 10, 0))
         self.measure = one_of({SHORT_TITLES[name]: name for name in MEASURES}, MEASURES[0])
         self.measure.param.watch(self._on_measure, "value")
-        self.toggles = Toggles(items=[], shown=[], label="Samplers", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.toggles = Toggles(label="Samplers", margin=0)
         self.toggles.listener = self._on_toggle
         self.charts = Multiples(sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.charts.listener = self._on_point
@@ -98,9 +98,15 @@ class Results:
         self._quiet = False
         self._legend.styles = {"flex": "1 1 320px"}
         bar = pn.FlexBox(
-            self.measure, self._legend, gap="6px 16px", align_items="center", sizing_mode="stretch_width", margin=0
+            self.measure,
+            self.toggles,
+            self._legend,
+            gap="6px 16px",
+            align_items="center",
+            sizing_mode="stretch_width",
+            margin=0,
         )
-        shown = card(self.verdict, bar, self.charts, self.toggles)
+        shown = card(self.verdict, bar, self.charts)
         self.top = pn.Column(shown, self.beside.view, sizing_mode="stretch_width", margin=0, stylesheets=[ALONE])
         """The charts, and beside them the run of a point."""
         self.beside.view.param.watch(self._on_beside, "visible")

@@ -15,7 +15,7 @@ from app.pages.landscapes.job import SHOWN
 from app.pages.landscapes.scene import posterior_heights, window
 from app.session.latest import LatestWork
 from app.style import theme
-from app.style.layout import arranged, card, one_of, prose
+from app.style.layout import arranged, card, one_in_list, prose
 from app.style.legend import HeardLegend
 from llc_core import Planar
 
@@ -51,9 +51,11 @@ class PlanePanel:
 
     def __init__(self) -> None:
         self.figure = PlaneFigure()
-        self.ground = one_of({"Loss": "loss", "Where chains should go": "posterior"}, "loss")
+        grounds = {"loss": "loss", "posterior": "posterior"}
+        self.ground = one_in_list("Behind the chains", grounds, "loss", sizing_mode="stretch_width")
         self.ground.param.watch(self._on_ground, "value")
-        self.click = one_of({"Move the solution w₀": "w0", "Move the start": "start", "Draw a valley": "pen"}, "w0")
+        clicks = {"moves w₀": "w0", "moves start": "start", "draws": "pen"}
+        self.click = one_in_list("The pointer", clicks, "w0", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.click.param.watch(self._on_click, "value")
         self.on_stroke: Callable[[list[float], list[float], bool], None] = lambda x, y, anew: None
         self.figure.on_stroke = self._on_stroke
@@ -67,8 +69,6 @@ class PlanePanel:
         # The pane's own way to be sized replaces the figure's: stretched, a circle would be an ellipse.
         drawn = pn.pane.Bokeh(self.figure.plot, sizing_mode="scale_width", aspect_ratio=1, margin=0)
         drawn.styles = ROOM
-        for choice in (self.click, self.ground):
-            choice.orientation, choice.sx = "vertical", theme.IN_LINES
         choices = arranged(CHOICES, self.click, self.ground, self.anew, self._words)
         choices.styles = {"flex": "1 1 8.25rem", "min-width": "0"}
         self.view = card(self._head.view, arranged(BESIDE, drawn, choices))
