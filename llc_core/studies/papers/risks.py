@@ -187,8 +187,9 @@ class RiskCourses(Study):
             return
         for way in (DESCENT, LOSS_ALONE):
             place = seen.best(way)
+            stopped = "the end of the run" if place == len(self.looks) - 1 else f"iteration {self.iterations[place]}"
             over = Measured.of(seen.values[MALA][:, -1] - seen.values[way][:, place])
-            text = f"{case}: MALA's risk is at most {self.close:g} above that of {way} at its best stopping, iteration {self.iterations[place]}"
+            text = f"{case}: MALA's risk is at most {self.close:g} above that of {way} at its best stopping, {stopped}"
             yield at_most(text, over, self.close)
         if seen.exact:
             gap = at_most(f"{case}: MALA's risk is within {self.close:g} of the Bayes risk", seen.last, self.close)
