@@ -146,7 +146,8 @@ class Landscapes(EstimatePage):
             self.estimates.expect(rows.exact)
         self.plane.figure.stream(rows.trail)
         self.plane.summarise(is_over(self.state))
-        if self.later.arrived:  # arrows in a figure that is still being drawn are a fault, and the rest of what came is lost
+        # Arrows in a figure that is still being drawn are a fault, after which the browser loses the rest of what came with them.
+        if self.later.arrived:
             self.one_step.show(rows.step)
         super().stream(rows.rows)
 

@@ -20,7 +20,9 @@ from app.style.numbers import number
 SIZE = 210
 DRIFT, NOISE, SUM, REFUSED = theme.ESTIMATE, theme.PINNED, theme.GOOD, theme.LOCAL
 MARGIN = 1.25
-NONE = "Press Step, or turn down the speed in the settings, to see what one step is made of."
+NONE = (
+    "Press Step, or turn the speed down, to see what one step of a chain is made of. The speed is among the settings."
+)
 EMPTY: dict[str, list[Any]] = {name: [] for name in ("x0", "y0", "x1", "y1")}
 
 
