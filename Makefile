@@ -72,7 +72,7 @@ test-rest: env
 # All that `make test` leaves out: also further members of families, whatever else is asked of browsers, every command at its
 # smallest size, and a wheel in an empty environment.
 test-all: test-rest
-	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m rare tests/llc_core tests/app
+	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m rare lab tests/llc_core tests/app
 	$(PYTEST) $(SIDE_BY_SIDE) --durations=30 -m slow tests/browser tests/lab tests/house/test_publishing.py
 
 # The engine with the core alone: its fast tests, and those of the command line. `make test` runs all of them in .venv, so

@@ -25,6 +25,8 @@ SLOW = ("lab/", "tests/browser/")
 """Whole notebooks, and real browsers: minutes of a processor."""
 WALK = "tests/browser/test_walk.py"
 """One walk through each page, in `make test` too."""
+RARE = tuple(f"lab/notebooks/{name}" for name in ("03_", "04_", "07_", "08_", "10_"))
+"""The notebooks that take longest: half a minute to three minutes each. `make test-all` runs them."""
 LONGEST_FIRST = (
     "tests/browser/test_every_control.py",
     "lab/",
@@ -61,6 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(SLOW) and not item.nodeid.startswith(WALK):
             item.add_marker(pytest.mark.slow)
+        if item.nodeid.startswith(RARE):
+            item.add_marker(pytest.mark.rare)
     rooms = LONGEST_FIRST
     items.sort(key=lambda item: next((k for k, r in enumerate(rooms) if item.nodeid.startswith(r)), len(rooms)))
 

@@ -56,6 +56,7 @@ def test_the_picks_configuration_runs(regular):
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_singular_landscape():
     problem = planar_landscape("normal_crossing", k=[1, 2])
     found = calibrate(problem, "SGLD", chains=24, steps=8000, step_size=[2e-4, 5e-4, 1e-3, 8e-3], localization=[1.0])
@@ -65,6 +66,7 @@ def test_a_singular_landscape():
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_network_of_the_1k_class():
     problem = DeepLinearNetwork.random("1K", seed=1)
     found = calibrate(

@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from cases import few
 from torch import nn
 
 from llc_core import (
@@ -108,7 +109,8 @@ def test_another_gamma_is_never_taken_though_a_verdict_asks_for_it(found):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("make", "known"), [(lambda: linear(8, 3), 12.0), (softmax, 8.0), (lambda: linear(6, 5, 2000, 4), 15.0)]
+    ("make", "known"),
+    few([(lambda: linear(8, 3), 12.0), (softmax, 8.0), (lambda: linear(6, 5, 2000, 4), 15.0)], 1, unpack=True),
 )
 def test_regular_models(make, known):
     advice = calibrate(make(), steps=1000).recommended
@@ -118,7 +120,7 @@ def test_regular_models(make, known):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("widths", "rank", "seed"), [([6, 4, 6], 4, 0), ([5, 3, 4], 2, 5)])
+@pytest.mark.parametrize(("widths", "rank", "seed"), few([([5, 3, 4], 2, 5), ([6, 4, 6], 4, 0)], 1, unpack=True))
 def test_deep_linear_networks_as_modules(widths, rank, seed):
     """Beside the exact λ and the posterior's own mean, which differ at a finite n where w0 is singular."""
     problem, known = deep(widths, rank, seed)
