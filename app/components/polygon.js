@@ -27,7 +27,7 @@ export function render({model}) {
       dot.setAttribute('cx', x)
       dot.setAttribute('cy', y)
       word.setAttribute('x', MIDDLE + (x - MIDDLE) * 1.13)
-      word.setAttribute('y', MIDDLE + (y - MIDDLE) * 1.13 - (arrow ? 0 : 15))
+      word.setAttribute('y', MIDDLE + (y - MIDDLE) * 1.13 - (arrow ? 0 : 18))
     })
   }
   const glide = () => {

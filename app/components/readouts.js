@@ -11,7 +11,7 @@ export function render({model}) {
     const box = document.createElement('div')
     box.tabIndex = 0
     box.className = (item.wide ? 'wide ' : '') + (item.main ? 'main ' : '') + (item.hero ? 'hero' : '')
-    box.innerHTML = '<dt></dt><dd>–</dd><span class="tip" role="tooltip"></span>'
+    box.innerHTML = '<dt></dt><dd>–</dd><dd class="tip"></dd>'
     box.querySelector('dt').textContent = item.label
     const tip = box.querySelector('.tip')
     tip.textContent = item.tip

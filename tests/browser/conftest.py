@@ -111,6 +111,7 @@ def kept_page(lasting, address) -> Iterator[Kept]:
     kept = Kept(lasting.new_page, address)
     yield kept
     kept.close()
+    lasting.clear_cookies()  # one of them names the page that was used last
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from page_checks import CONTROLS, COUNT_MODELS, LEAST_PICTURES, MODELS, MOST, MOST_MODELS, PICTURES
+from playwright.sync_api import expect
 
 from app.pages import load_pages
 
@@ -36,6 +37,8 @@ def test_pictures_fill_the_first_screen_with_few_controls_and_few_models(app, ke
 
 def test_a_row_of_buttons_is_counted(app):
     app.open_page("start")
+    expect(app.page.locator("h1")).to_be_visible()
+    app.until(f"({CONTROLS})().length > 5")
     app.still()
     before = app.page.evaluate(CONTROLS)
     app.page.evaluate(MORE)
