@@ -1,14 +1,7 @@
+// chart.js stands before this in the same script.
+
 const COLOURS = ['#1583C9', '#E69F00', '#009E73', '#CC79A7', '#7A5195', '#4C8C2B', '#8C6D31', '#56B4E9', '#B5179E', '#5E6472', '#A0522D', '#2A7F8E']
 const REACH = 1.55, MIDDLE = 200, TRAIL = 80, SPEED = .25 // of an arrow, half of the drawing, points, share of the way in a frame
-
-const SVG = 'http://www.w3.org/2000/svg'
-const drawn = (name, attributes, parent, text) => {
-  const e = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value)
-  if (text !== undefined) e.textContent = text
-  parent.append(e)
-  return e
-}
 
 export function render({model}) {
   const root = document.createElement('div')

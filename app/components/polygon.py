@@ -19,4 +19,4 @@ class Polygon(JSComponent):
 
     _stylesheets = [BASE, text_beside(__file__, "polygon.css")]
 
-    _esm = text_beside(__file__, "polygon.js")
+    _esm = text_beside(__file__, "chart.js", "polygon.js")

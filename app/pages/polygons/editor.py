@@ -11,9 +11,9 @@ from app.controls.fields import ChoiceField
 from app.pages.polygons.scene import NAMES
 from app.style.layout import cell
 from llc_core.fields import Hyper
-from llc_core.potentials.polygons import FEWEST, LEFT_OUT, MOST, SAMPLES
+from llc_core.potentials.polygons import FEWEST, LEFT_OUT, MOST, MOST_FEATURES, SAMPLES
 
-FEATURES = tuple(str(count) for count in range(FEWEST, 13))
+FEATURES = tuple(str(count) for count in range(FEWEST, MOST_FEATURES + 1))
 SIDES = {str(sides): f"{name} ({sides} corners)" for sides, name in NAMES.items()}
 WHAT = {"silent": "is silent", "mean": "answers with its mean"}
 
