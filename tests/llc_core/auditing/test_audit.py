@@ -27,7 +27,7 @@ def looked(found: Made) -> Audit:
 
 
 @SOME
-@pytest.mark.parametrize("plant", few(PLANTED, 5), ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", few(PLANTED, 3), ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_named_in_20_of_20(plant, seeds):
     named = [{each.flaw.name for each in looked(plant(np.random.default_rng(seed))).findings} for seed in seeds]
     missed = [seed for seed, found in zip(seeds, named, strict=True) if not found & set(PLANTED[plant])]

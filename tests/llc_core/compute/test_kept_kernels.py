@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from cases import few
 
 from llc_core.compute import kept_kernels
 from llc_core.engine.stepping.compiled import CompiledUpdate
@@ -104,7 +105,7 @@ def test_a_loop_of_strangers_leaves_nothing_on_the_disk(folder):
     assert not list(folder.rglob("*.nb?"))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", few(["float32", "float64"], 1))
 def test_a_run_on_the_line_is_the_same_when_its_loop_was_kept(folder, monkeypatch, dtype):
     from llc_core.line import kernel, simulate
 

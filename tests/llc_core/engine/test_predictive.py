@@ -85,13 +85,14 @@ def test_bands_at_an_iteration_are_not_those_over_time(of_linear):
             of_linear.band_over_time(wrong)
 
 
-def test_convergence_is_that_of_each_trace(of_linear):
+def test_convergence_is_that_of_each_trace():
+    found = run_linear(steps=120, burn_in=20).predictive
     for p in range(3):
-        assert of_linear.r_hat[p] == convergence.r_hat(of_linear.draws[:, :, p])
-        assert of_linear.ess[p] == convergence.ess(of_linear.draws[:, :, p])
-    of_weights = [convergence.r_hat(of_linear.weights.values[:, :, p]) for p in range(3)]
-    assert of_linear.weights_r_hat_median == np.median(of_weights) and of_linear.weights_r_hat_max == max(of_weights)
-    assert "R-hat of f" in repr(of_linear)
+        assert found.r_hat[p] == convergence.r_hat(found.draws[:, :, p])
+        assert found.ess[p] == convergence.ess(found.draws[:, :, p])
+    of_weights = [convergence.r_hat(found.weights.values[:, :, p]) for p in range(3)]
+    assert found.weights_r_hat_median == np.median(of_weights) and found.weights_r_hat_max == max(of_weights)
+    assert "R-hat of f" in repr(found)
 
 
 @pytest.mark.slow

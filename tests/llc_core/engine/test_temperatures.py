@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from cases import few
 from sentences import tells
 from targets import Quadratic
 from torch import nn
@@ -171,7 +172,7 @@ def test_exact_draws():
 QUICK = {"chains": 3, "steps": 80, "n_beta": N_BETA, "localization": GAMMA}
 
 
-@pytest.mark.parametrize("name", samplers())
+@pytest.mark.parametrize("name", few(samplers(), 8))
 def test_every_sampler(name):
     run = Run(RunConfig(sampler={"name": name}, grid={"temperature": (1, 1.5)}, **QUICK), Above())
     list(run)

@@ -54,7 +54,7 @@ def run(kind: str, name: str, interaction=None) -> llc_core.Run:
 
 
 @pytest.mark.parametrize("kind", ["surface", "linear network", "torch network"])
-@pytest.mark.parametrize("name", few(KINDS, 6))
+@pytest.mark.parametrize("name", few(KINDS, 3))
 def test_it_runs_or_says_why_not(name, kind):
     sampler = KINDS[name]().complete(False)
     if isinstance(sampler, MetropolisSampler) or sampler.adapts_coordinates:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from cases import few
 from targets import Quadratic
 from torch import Tensor
 
@@ -93,7 +94,7 @@ def watched(problem, **options) -> tuple[Run, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("by_chain", [False, True])
-@pytest.mark.parametrize("decay", [0.0, 0.4])
+@pytest.mark.parametrize("decay", few([0.4, 0.0], 1))
 def test_a_new_file_is_all_that_a_new_observable_takes(known, monkeypatch, tmp_path, by_chain, decay):
     file = tmp_path / "square_distance.py"
     file.write_text(TOY)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import few
 from scipy.integrate import cumulative_trapezoid
 from scipy.linalg import block_diag, fractional_matrix_power
 from scipy.special import ndtr
@@ -445,7 +446,12 @@ def test_corrected_psgld_has_the_right_second_moments_in_ten_dimensions():
 
 @pytest.mark.parametrize(
     "form, gamma, off",
-    [("outside", "published", 0.40), ("outside", "dropped", 0.85), ("inside", "published", 0.43)],
+    few(
+        [("outside", "published", 0.40), ("outside", "dropped", 0.85), ("inside", "published", 0.43)],
+        1,
+        True,
+        rare=False,
+    ),
 )
 def test_psglds_are_far_off_there(form, gamma, off):
     sampler = PSGLD(step_size=1e-3, alpha=0.5, stability_form=form, gamma_term=gamma)

@@ -39,7 +39,7 @@ def test_those_that_are_changed_in_place_keep_nothing():
 
 @pytest.mark.long
 @pytest.mark.parametrize("more", [{}, {"step_decay": 0.3}, {"grid": {"step_size": [1e-6, 1e-5]}}], ids=str)
-@pytest.mark.parametrize("name", few(sorted(samplers()), 6))
+@pytest.mark.parametrize("name", few(sorted(samplers()), 3))
 def test_a_run_has_the_numbers_of_one_that_makes_them_at_every_step(name, more, monkeypatch):
     """Step sizes that follow the curvature, that decay, and those of a grid."""
     problem, found = DeepLinearNetwork.random(widths=[4, 3, 4], n=1000, seed=1), []

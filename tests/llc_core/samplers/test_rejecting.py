@@ -90,7 +90,7 @@ def test_moments_of_mala_are_exact_and_wrong_without_the_reverse_density():
 @pytest.mark.long
 @pytest.mark.parametrize(
     "sampler",
-    few([MALA(coordinates="prior"), PCN(), PCN(drift="none"), SplitHMC(leapfrog_steps=5)], 2),
+    few([MALA(coordinates="prior"), PCN(), PCN(drift="none"), SplitHMC(leapfrog_steps=5)], 1),
     ids=lambda s: str(s)[:24],
 )
 def test_any_potential_with_a_localisation_will_do(sampler):

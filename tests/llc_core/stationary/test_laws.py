@@ -203,7 +203,7 @@ def simulated(sampler: Sampler, target: str, step: float, duration: float, every
         pytest.param(SGLD(), "normal", 1e-2, 20, 2, marks=pytest.mark.slow),
         pytest.param(PUBLISHED, "normal", 1e-1, 60, 1, marks=pytest.mark.slow),
         pytest.param(PUBLISHED, "normal", 1e-2, 20, 2, marks=pytest.mark.slow),
-        (PUBLISHED, "normal", 1e-3, 10, 8),
+        pytest.param(PUBLISHED, "normal", 1e-3, 10, 8, marks=pytest.mark.slow),
         pytest.param(PSGLD(alpha=0.5, stability=0.3), "normal", 1e-1, 60, 1, marks=pytest.mark.slow),
         pytest.param(PSGLD(alpha=0.99, stability=0.5), "normal", 1e-2, 20, 2, marks=pytest.mark.slow),
         (PUBLISHED, "skewed", 1e-2, 20, 2),

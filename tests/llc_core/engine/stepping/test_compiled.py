@@ -56,7 +56,7 @@ def test_it_is_for_long_runs_of_many_parameters_in_single_precision():
 
 @pytest.mark.long
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
-@pytest.mark.parametrize("name", few(WITH_CELL, 3))
+@pytest.mark.parametrize("name", few(WITH_CELL, 2))
 def test_the_loop_walks_where_the_written_update_does(always, network, monkeypatch, name, gradient):
     """With its own step sizes; in so short a run no coordinates are adapted, whose eigenvectors turn with every rounding."""
     ends, loops, step = [], [], CompiledUpdate.step
