@@ -25,7 +25,8 @@ class Walk:
 
     key, title: of the page.  entry: the text box that says how long a run is, and `name` its name in the configuration.
     long: a length that no machine comes to the end of before "Pause" is pressed, and a hundredth of which, what "Step" does, is soon
-    done.  short: one that is over at once.  results: selectors of what must be a number in the end.
+    done.  short: one that is over at once.  results: selectors of what must be a number in the end.  times: how often a run is as
+    long as the entry says.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Walk:
     long: int
     short: int
     results: tuple[str, ...]
+    times: int = 1
 
 
 WALKS = (
@@ -51,6 +53,8 @@ WALKS = (
     Walk("functions", "Weights and functions", "Iterations", ("steps",), 5_000, 60, ("[data-key=distance]",)),
     Walk("decisions", "Decisions", "Rounds", ("bandit", "rounds"), 900, 20, ("tr:has(th:text('Left')) td",)),
     Walk("your-network", "Your network", "Steps", ("steps",), 40_000, 400, ("[data-key=llc]",)),
+    Walk("polygons", "Polygons", "Steps", ("steps",), 400_000, 1_000, ("[data-key=llc]",)),
+    Walk("stages", "Stages", "Steps at each rest", ("steps",), 20_000, 200, ("[data-key=llc]",), times=5),
 )  # fmt: skip
 BENCHMARK = ("benchmark", "Benchmark")
 """The page on which nothing runs by itself."""
@@ -71,7 +75,7 @@ def through(app: Any, each: Walk) -> None:
     expect(count).to_have_text(re.compile(r"^\w+ [1-9]"))
 
     enter(app, each.entry, each.long)
-    expect(count).to_have_text(re.compile(rf"^\w+ [1-9].* of {each.long:,}$"))
+    expect(count).to_have_text(re.compile(rf"^\w+ [1-9].* of {each.times * each.long:,}$"))
     app.button("Pause").click()
     expect(caption).to_contain_text("paused")
     expect(app.button("Play")).to_be_visible()
@@ -82,7 +86,7 @@ def through(app: Any, each: Walk) -> None:
     expect(caption).to_contain_text("paused")
 
     enter(app, each.entry, each.short)
-    expect(count).to_have_text(re.compile(rf"^\w+ {each.short:,} of {each.short:,}$"))
+    expect(count).to_have_text(re.compile(rf"^\w+ {each.times * each.short:,} of {each.times * each.short:,}$"))
     expect(caption).to_have_text("finished")
     for selector in each.results:
         expect(app.page.locator(selector).first).to_have_text(NUMBER)

@@ -141,7 +141,7 @@ class Stages(Page):
     # -- what the run does --------------------------------------------------------------------------------------------
 
     def caption(self, state: State) -> str:
-        return caption(state.snapshot, self.scene) if state.snapshot is not None else super().caption(state)
+        return caption(state, self.scene)
 
     def draw(self, state: State) -> None:
         if state.snapshot is not None:

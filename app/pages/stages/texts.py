@@ -6,6 +6,8 @@ import math
 
 from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.job import StagesProgress
+from app.runs.job import State
+from app.session import run_words
 from app.style.numbers import UNKNOWN, number, with_error
 from llc_core import Stage, Stages, local_learning_coefficient
 
@@ -50,12 +52,9 @@ def question(config: StagesConfig, scene: Stages, visible: bool) -> str:
     return f"λ climbs while the network learns: {steps} are its exact steps."
 
 
-def caption(seen: StagesProgress | None, scene: Stages) -> str:
-    if seen is None:
-        return "training…"
-    if len(seen.estimates) == len(scene):
-        return "finished"
-    return f"rest {seen.at + 1} of {len(scene)}"
+def caption(state: State, scene: Stages) -> str:
+    seen: StagesProgress | None = state.snapshot
+    return run_words.caption(state, f"rest {seen.at + 1} of {len(scene)}" if seen is not None else "")
 
 
 def cells(config: StagesConfig, stage: Stage, seen: StagesProgress | None, place: int) -> dict[str, str]:
