@@ -18,6 +18,7 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.request import urlopen
 
 from app.pages.stationary_bias.presets import PRESETS
@@ -86,9 +87,14 @@ class Visitor:
             self.received += len(message)
 
 
+def link(server: Server, page: str, config: dict[str, Any]) -> str:
+    """The address at which this page opens with this configuration."""
+    return f"{server.url}?c={encode(Link(page, config))}"
+
+
 async def crowd(server: Server, visitors: int, seconds: float, apart: float) -> tuple[list[Visitor], list[list[float]]]:
     """The visitors come `apart` seconds after one another; ticks are counted for `seconds` when all are there."""
-    links = [f"{server.url}?c={encode(Link(page, config))}" for page, config in LINKS]
+    links = [link(server, page, config) for page, config in LINKS]
     people = [Visitor(links[i % len(links)]) for i in range(visitors)]
     until = time.monotonic() + visitors * apart + SETTLE_SECONDS + seconds
     tasks = []
