@@ -326,6 +326,10 @@ KEPT = {
     ("llc_core/potentials/module/passes.py", "_scaled_dot_product_attention_math"): (
         "torch's other way to plain products is a setting of the whole thread"
     ),
+    (
+        "llc_core/potentials/module/operations.py",
+        "_python_dispatch",
+    ): "torch's documentation has TorchDispatchMode there",
     ("lab/benchmarks/speed/memory.py", "_python_dispatch"): "torch's documentation has TorchDispatchMode there",
     ("lab/benchmarks/speed/memory.py", "_pytree"): "torch has no other name for it yet",
 }

@@ -8,7 +8,7 @@ further memory of the gradient's size. The first pass writes instead of adding: 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +24,7 @@ from torch.overrides import TorchFunctionMode
 from llc_core.compute.cores import PerThread
 from llc_core.potentials.module.calling import Calling
 from llc_core.potentials.module.parameters import Piece
+from llc_core.potentials.module.replayed import Replayed
 from llc_core.potentials.module.rows import Rows
 
 
@@ -165,6 +166,7 @@ class Vmapped:
 
     def __init__(self, module: nn.Module, calling: Calling, weights: Weights):
         self.modules, self.calling, self.weights = ModulePerThread(module), calling, weights
+        self._replayed = Replayed()
         self._attends: bool | None = (
             True if any(isinstance(part, nn.MultiheadAttention) for part in module.modules()) else None
         )
@@ -184,9 +186,14 @@ class Vmapped:
 
     def losses(self, point: Position, rows: Rows) -> Tensor:
         inputs, target, at = _for_vmap(rows)
-        loss = partial(self._loss, self.modules.mine())
-        with self._plainly():
-            return vmap(loss, in_dims=(0, at, at))(self.weights.at(point), inputs, target)
+        moving = self.weights.at(point)
+
+        def pass_over(given: Sequence[Tensor]) -> list[Tensor]:
+            loss = partial(self._loss, self.modules.mine())
+            with self._plainly():
+                return [vmap(loss, in_dims=(0, at, at))(*_apart(given, moving))]
+
+        return self._replayed(("losses", at), pass_over, [*moving.values(), *inputs, target])[0]
 
     def write(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
         losses, parts = self._losses_and_grads(point, rows, weight)
@@ -205,15 +212,24 @@ class Vmapped:
     ) -> tuple[Tensor, Iterator[tuple[Piece, Tensor]]]:
         """Losses [C, B], and for each piece its gradient [C, entries], which is let go of after its turn."""
 
-        def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
-            losses = self._loss(module, moving, inputs, target)
-            return weight * losses.sum(), losses
-
         inputs, target, at = _for_vmap(rows)
-        module = self.modules.mine()
-        with self._plainly():
-            slopes = vmap(torch.func.grad(total, has_aux=True), in_dims=(0, at, at))
-            grads, losses = slopes(self.weights.at(point), inputs, target)
+        point_at = self.weights.at(point)
+
+        def pass_over(given: Sequence[Tensor]) -> list[Tensor]:
+            module = self.modules.mine()
+
+            def total(moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> tuple[Tensor, Tensor]:
+                losses = self._loss(module, moving, inputs, target)
+                return weight * losses.sum(), losses
+
+            with self._plainly():
+                slopes = vmap(torch.func.grad(total, has_aux=True), in_dims=(0, at, at))
+                grads, losses = slopes(*_apart(given, point_at))
+            return [losses, *(grads[name] for name in point_at)]
+
+        losses, *slopes = self._replayed(("slopes", at, weight), pass_over, [*point_at.values(), *inputs, target])
+        grads = dict(zip(point_at, slopes, strict=True))
+        del slopes
 
         def parts() -> Iterator[tuple[Piece, Tensor]]:
             for piece in self.weights.pieces:
@@ -221,6 +237,12 @@ class Vmapped:
                 yield piece, part if piece.chosen is None else part[:, piece.chosen]
 
         return losses, parts()
+
+
+def _apart(given: Sequence[Tensor], moving: dict[str, Tensor]) -> tuple[dict[str, Tensor], tuple[Tensor, ...], Tensor]:
+    """The weights by their names, the inputs and the target again, which were put in a row."""
+    count = len(moving)
+    return dict(zip(moving, given[:count], strict=True)), tuple(given[count:-1]), given[-1]
 
 
 class Looped:
