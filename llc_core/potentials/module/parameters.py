@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 SHOWN = 8
@@ -157,7 +158,7 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
     """
     import copy
 
-    memo: dict[int, Any] = {}
+    memo = left_by_passes(module)
     numbers: dict[str, Tensor] = {}
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
         numbers[plain_name(name)] = tensor.detach().clone()
@@ -177,6 +178,16 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
                 setattr(part, name, uncompiled(child))
     _plainly(twin)
     return twin.eval(), numbers
+
+
+def left_by_passes(module: nn.Module) -> dict[int, Any]:
+    """For `copy.deepcopy`, which cannot copy them: tensors that passes have left on the module become None.
+
+    A hook that comes along in a copy may write to the module that it was made for, as those of TransformerLens' bridges do. What it
+    writes is of vmap, or a private attribute with a graph.
+    """
+    kept = ((name, x) for part in module.modules() for name, x in vars(part).items() if isinstance(x, Tensor))
+    return {id(x): None for name, x in kept if is_functorch_wrapped_tensor(x) or (name[0] == "_" and not x.is_leaf)}
 
 
 def _plainly(module: nn.Module) -> None:
