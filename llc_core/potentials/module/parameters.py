@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch._C._functorch import is_functorch_wrapped_tensor
 
 WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 SHOWN = 8
@@ -187,7 +186,16 @@ def left_by_passes(module: nn.Module) -> dict[int, Any]:
     writes is of vmap, or a private attribute with a graph.
     """
     kept = ((name, x) for part in module.modules() for name, x in vars(part).items() if isinstance(x, Tensor))
-    return {id(x): None for name, x in kept if is_functorch_wrapped_tensor(x) or (name[0] == "_" and not x.is_leaf)}
+    return {id(x): None for name, x in kept if not _has_storage(x) or (name[0] == "_" and not x.is_leaf)}
+
+
+def _has_storage(x: Tensor) -> bool:
+    """Those of vmap have none."""
+    try:
+        x.untyped_storage()
+    except NotImplementedError:
+        return False
+    return True
 
 
 def _plainly(module: nn.Module) -> None:
