@@ -15,12 +15,12 @@ from llc_core.types import Hp, State
 
 
 def top_curvature(
-    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3
+    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3, rise: float = 0.0
 ) -> tuple[Tensor, Tensor]:
     """Largest |eigenvalue| of G^½·∇²U·G^½ at each point z, [C, 1], and the vector [C, D] to go on from.
 
     G is the sampler's diagonal `metric`, or the identity. Power iteration approaches the value from below; warm starts
-    (the returned vector) make few iterations enough.
+    (the returned vector) make few iterations enough. It ends earlier where one adds no more than this `rise`, a share.
     """
     root = None if metric is None else metric.sqrt()
     size = torch.zeros_like(target.n_beta)
@@ -28,12 +28,14 @@ def top_curvature(
         vector = vector / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
         image = target.curvature(z, vector if root is None else root * vector)
         vector = image if root is None else root * image
-        size = vector.norm(dim=1, keepdim=True)
+        before, size = size, vector.norm(dim=1, keepdim=True)
+        if _at_rest(before, size, rise):
+            break
     return size, vector
 
 
 def top_curvature_in_place(
-    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3
+    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3, rise: float = 0.0
 ) -> Tensor:
     """The same value, [C, 1]; `vector` itself is changed, which spares copies of it. Not in adapted coordinates."""
     root = None if metric is None else metric.sqrt()
@@ -42,11 +44,17 @@ def top_curvature_in_place(
         vector.div_(vector.norm(dim=1, keepdim=True).clamp_min(1e-30))
         if root is not None:
             vector.mul_(root)
-        image = target.potential.hvp(z, vector).mul_(target.n_beta).addcmul_(target.localization, vector)
+        image = target.potential.rough_hvp(z, vector).mul_(target.n_beta).addcmul_(target.localization, vector)
         vector.copy_(image if root is None else image.mul_(root))
         del image
-        size = vector.norm(dim=1, keepdim=True)
+        before, size = size, vector.norm(dim=1, keepdim=True)
+        if _at_rest(before, size, rise):
+            break
     return size
+
+
+def _at_rest(before: Tensor, size: Tensor, rise: float) -> bool:
+    return rise > 0 and bool((size <= (1 + rise) * before).all())
 
 
 class Curvature:
@@ -56,24 +64,24 @@ class Curvature:
         self.target, self.sampler, self.random = target, sampler, random
         self._vector: Tensor | None = None
 
-    def at(self, state: State, hp: Hp, iterations: int) -> Tensor:
+    def at(self, state: State, hp: Hp, iterations: int, rise: float = 0.0) -> Tensor:
         """Top curvature where the chains are, [C, 1], with the sampler's metric; not finite where it overflows."""
         if self._vector is None:
             self._vector = self._normals_like(state["delta"])
         metric = self.sampler.metric(state, hp)
-        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations)
+        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations, rise)
         # An exactly flat point (w0 = 0, γ = 0) maps every vector to 0, from where no iteration would come back.
         lost = vector.norm(dim=1, keepdim=True) == 0
         known = torch.where(torch.isfinite(size), vector, self._vector)
         self._vector = torch.where(lost, self._normals_like(vector), known)
         return size
 
-    def away(self, state: State, hp: Hp, iterations: int) -> Tensor:
+    def away(self, state: State, hp: Hp, iterations: int, rise: float = 0.0) -> Tensor:
         """The same at random points a typical distance away from w0. To be asked at the start, after `at`."""
         assert self._vector is not None
         z = state["delta"]
         away = self._normals_like(z) * self.target.potential.typical_scale(z)
-        return top_curvature(self.target, away, self._vector, self.sampler.metric(state, hp), iterations)[0]
+        return top_curvature(self.target, away, self._vector, self.sampler.metric(state, hp), iterations, rise)[0]
 
     def forget(self) -> None:
         """The directions are no longer those of the coordinates."""
@@ -98,26 +106,26 @@ class CurvatureInTurn(Curvature):
     """The same, one chain after the other and in place, with one direction [1, D] for all: one chain's is a good start
     for the next."""
 
-    def at(self, state: State, hp: Hp, iterations: int) -> Tensor:
+    def at(self, state: State, hp: Hp, iterations: int, rise: float = 0.0) -> Tensor:
         known = self._vector
         if known is None or not 0 < float(known.norm()) < math.inf:
             self._vector = self._normals_like(state["delta"][:1])
-        return self._sizes(state, hp, iterations)
+        return self._sizes(state, hp, iterations, rise)
 
-    def away(self, state: State, hp: Hp, iterations: int) -> Tensor:
+    def away(self, state: State, hp: Hp, iterations: int, rise: float = 0.0) -> Tensor:
         """The state is still at w0, so its own memory can hold the points."""
         z = state["delta"]
         z.add_(self.target.potential.typical_scale(z))
         for row in z:
             row.mul_(self._normals_like(row))
-        size = self._sizes(state, hp, iterations)
+        size = self._sizes(state, hp, iterations, rise)
         z.zero_()
         return size
 
     def release(self) -> None:
         self._vector = None
 
-    def _sizes(self, state: State, hp: Hp, iterations: int) -> Tensor:
+    def _sizes(self, state: State, hp: Hp, iterations: int, rise: float) -> Tensor:
         assert self._vector is not None
         sizes = []
         for chain in range(len(state["delta"])):
@@ -125,5 +133,5 @@ class CurvatureInTurn(Curvature):
             mine = {name: value[row] for name, value in state.items()}
             metric = self.sampler.metric(mine, hp_of(hp, row))
             target = self.target.of(row)
-            sizes.append(top_curvature_in_place(target, mine["delta"], self._vector, metric, iterations))
+            sizes.append(top_curvature_in_place(target, mine["delta"], self._vector, metric, iterations, rise))
         return torch.cat(sizes)

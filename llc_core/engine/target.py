@@ -250,9 +250,9 @@ class Target:
     def curvature(self, z: Tensor, vector: Tensor) -> Tensor:
         """∇²U·vector in z, [C, D]."""
         if self.coordinates is None:
-            return self.n_beta * self.potential.hvp(z, vector) + self.prior_precision * vector
+            return self.n_beta * self.potential.rough_hvp(z, vector) + self.prior_precision * vector
         move = self.coordinates.to_delta(vector)
-        image = self.n_beta * self.potential.hvp(self.delta(z), move) + self.prior_precision * move
+        image = self.n_beta * self.potential.rough_hvp(self.delta(z), move) + self.prior_precision * move
         return self.coordinates.pull_back(image)
 
     def recoordinate(self, z: Tensor, factors: list[Factors], groups: Groups) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ SPLIT = (
 FUSED = (("in_proj_weight", "in_proj_bias", "out_proj"), ("qkv_proj.weight", "qkv_proj.bias", "o_proj"),
          ("c_attn.weight", "c_attn.bias", "c_proj"))  # fmt: skip
 """One matrix of all queries, then all keys, then all values: torch's own, Phi-3, GPT-2."""
+WRAPPED = re.compile(r"\b(base_layer|_original_component)\.")
+"""Where an adapter of peft, or a bridge of TransformerLens, keeps what it wraps; the layout is that of what it wraps."""
 
 
 def head_masks(model: nn.Module, layer: int, head: int | Iterable[int], heads: int | None = None) -> dict[str, Tensor]:
@@ -40,7 +43,8 @@ def head_masks(model: nn.Module, layer: int, head: int | Iterable[int], heads: i
     layer: which attention, counted from 0 as the model lists them; those that look at an encoder count too.
     head: counted from 0.  heads: how many there are, where the model does not say.
     Layouts: `SPLIT`, `FUSED`, that of GPT-NeoX (query_key_value, head after head), and that of TransformerLens (W_Q, W_K, W_V
-    [heads, d_model, d_head] and W_O [heads, d_head, d_model]; of grouped queries _W_K and _W_V).
+    [heads, d_model, d_head] and W_O [heads, d_head, d_model]; of grouped queries _W_K and _W_V), whose bridges have the layout of
+    what they wrap.
     Raises ValueError with one sentence for a layer or head that is not there, and for another layout.
     """
     found = _attentions(model)
@@ -69,7 +73,15 @@ def head_counts(model: nn.Module, heads: int | None = None) -> list[int]:
 
 
 def _attentions(model: nn.Module) -> list[tuple[_Part, Entries]]:
-    return [known for name, part in model.named_modules() if (known := _known(name, part)) is not None]
+    """An attention inside another one is what a wrapper wraps, whose parameters may be views of the wrapper's: it counts once."""
+    names = {id(x): name for name, x in model.named_parameters()}
+    found: list[tuple[_Part, Entries]] = []
+    outer: tuple[str, ...] = ()
+    for name, part in model.named_modules():
+        if not name.startswith(outer) and (known := _known(part, names)) is not None:
+            found.append(known)
+            outer = (*outer, f"{name}." if name else "")
+    return found
 
 
 @dataclass(frozen=True)
@@ -103,11 +115,10 @@ class _Part:
 Entries = Callable[[_Part, int, int], Iterable[Entry]]
 
 
-def _known(name: str, module: nn.Module) -> tuple[_Part, Entries] | None:
-    # An adapter of peft keeps what it adapts under "base_layer"; the layout is that of what it adapts.
-    own = {at.replace(".base_layer", ""): (at, x) for at, x in module.named_parameters(remove_duplicate=False)}
-    prefix = f"{name}." if name else ""
-    part = _Part(module, {at: x for at, (_, x) in own.items()}, {at: prefix + given for at, (given, _) in own.items()})
+def _known(module: nn.Module, names: Mapping[int, str]) -> tuple[_Part, Entries] | None:
+    """names: of the model's parameters, by their identity."""
+    own = {WRAPPED.sub("", at): x for at, x in module.named_parameters(remove_duplicate=False)}
+    part = _Part(module, own, {at: names[id(x)] for at, x in own.items()})
     has = part.tensors.keys()
     if {"W_Q", "W_O"} <= has:
         return part, _stacked

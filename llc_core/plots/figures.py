@@ -19,6 +19,7 @@ from llc_core.plots.style import (
     area,
     below_each_other,
     finished,
+    hollow,
     holoviews,
     line_at,
     ticks_at,
@@ -96,8 +97,7 @@ def settings(found: Sequence[Any], name: str = "") -> Any:
             for get in (lambda e: e.setting[name], lambda e: e.llc, lambda e: e.llc_se)
         )
         parts += with_errors(x, y, error, label, color)
-        hollow = np.array([not each.converged for each in mine])
-        parts.append(hv.Scatter((x[hollow], y[hollow])).opts(color="white", line_color=color, size=7))
+        parts.append(hollow(x, y, [not each.converged for each in mine], color))
         parts += line_at(mine[0].expected, TRUTH if len(problems) == 1 else color)
     values = [float(each.setting[name]) for each in found]
     axis = ticks_at(values) if min(values) > 0 and max(values) > 20 * min(values) else {}
@@ -113,8 +113,7 @@ def calibration(found: Any) -> Any:
         label = f"γ {found.localization[g]:g}" + (f", nβ {found.n_beta[n]:.4g}" if len(found.n_beta) > 1 else "")
         x, y, error = found.step_size[fine], found.llc[fine, g, n], found.llc_se[fine, g, n]
         parts += with_errors(x, y, error, label, color)
-        refused = ~found.ok[fine, g, n]
-        parts.append(hv.Scatter((x[refused], y[refused])).opts(color="white", line_color=color, size=7))
+        parts.append(hollow(x, y, ~found.ok[fine, g, n], color))
     said, known = "", [found.llc[found.ok] if found.ok.any() else found.llc.ravel()]
     if found.recommended is not None and np.isfinite(found.recommended.llc):
         llc, se = found.recommended.llc, found.recommended.llc_se
@@ -138,16 +137,20 @@ def calibration(found: Any) -> Any:
 
 
 def over_training(found: Mapping[Any, Any]) -> Any:
-    """λ̂ ± 2 errors above the loss at each checkpoint of an `OverTraining`."""
+    """λ̂ ± 2 errors above the loss at each checkpoint of an `OverTraining`; between them ν̂ ± 2 errors where it was asked for."""
     steps = np.array([float(step) for step in found])
-    llc, error, loss = (
-        np.array([getattr(each, name) for each in found.values()]) for name in ("llc", "llc_se", "baseline_loss")
-    )
     looks: dict[str, Any] = {"colors": (ESTIMATE,), "xlabel": "training step"}
-    return below_each_other(
-        kinds.curves({"": (steps, llc, error)}, ylabel="λ̂ ± 2 s.e.", **looks),
-        kinds.curves({"": (steps, loss)}, ylabel="L(w₀)", logy=bool((loss > 0).all()), **looks),
-    )
+    loss, trusted = (np.array([getattr(each, of) for each in found.values()]) for of in ("baseline_loss", "converged"))
+    pictures = []
+    for symbol, of in (("λ̂", "llc"), ("ν̂", "singular_fluctuation")):
+        values, error = (np.array([getattr(each, name) for each in found.values()]) for name in (of, f"{of}_se"))
+        if symbol == "λ̂" or np.isfinite(values).any():
+            label = f"{symbol} ± 2 s.e. (hollow: not trusted)"
+            drawn = kinds.curves({"": (steps, values, error)}, ylabel=label, **looks)
+            doubted = ~(trusted.astype(bool) & np.isfinite(error))
+            pictures.append(drawn * hollow(steps, values, doubted, ESTIMATE))
+    losses = kinds.curves({"": (steps, loss)}, ylabel="L(w₀)", logy=bool((loss > 0).all()), **looks)
+    return below_each_other(*pictures, losses)
 
 
 def free_energy(found: Any, truth: float | None = None) -> Any:

@@ -113,6 +113,12 @@ def with_errors(x: Any, y: Any, error: Any, label: str = "", color: str = ESTIMA
     return [*parts, bars(x, y, error, color), hv.Scatter((x, y), label=label).opts(color=color, size=7)]
 
 
+def hollow(x: np.ndarray, y: np.ndarray, doubted: Any, color: str) -> Any:
+    """White dots over those that are not trusted."""
+    where = np.asarray(doubted, dtype=bool) & np.isfinite(y)
+    return holoviews().Scatter((x[where], y[where])).opts(color="white", line_color=color, size=7)
+
+
 def plain(figure: Any) -> None:
     """A Bokeh figure as all are, those of the app too: no logo, no frame, the page's ground, tools that appear when wanted."""
     figure.toolbar.logo, figure.toolbar.autohide = None, True

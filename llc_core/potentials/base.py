@@ -178,6 +178,10 @@ class Potential:
         """Hessian of the full-data loss at δ times `vector`, both [C, D]. By default from a central difference."""
         return self.hvp_by_difference(delta, None, vector)
 
+    def rough_hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        """The same on no more rows than a step size needs, where others would cost much."""
+        return self.hvp(delta, vector)
+
     def hvp_by_difference(self, delta: Tensor, batch: Batch | None, vector: Tensor) -> Tensor:
         """The same by a central difference of gradients on `batch`. Kinks of the loss are in it."""
         scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)

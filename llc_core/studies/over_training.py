@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -29,6 +30,8 @@ class OverTraining(dict[Any, Estimate]):
                 "step": step,
                 "llc": e.llc,
                 "llc_se": e.llc_se,
+                "singular_fluctuation": e.singular_fluctuation,
+                "singular_fluctuation_se": e.singular_fluctuation_se,
                 "loss": e.baseline_loss,
                 "r_hat": e.r_hat,
                 "ess": e.ess,
@@ -39,15 +42,18 @@ class OverTraining(dict[Any, Estimate]):
         ]
 
     def plot(self) -> Any:
-        """λ̂ and the loss over training as a HoloViews layout. The extra "plots" brings what it needs."""
+        """λ̂, ν̂ where it was asked for, and the loss, as a HoloViews layout. The extra "plots" brings what it needs."""
         from llc_core.plots import figures
 
         return figures.over_training(self)
 
     def __repr__(self) -> str:
-        lines = [f"{'step':>8}  {'λ̂':>10}  {'±':>8}  {'L(w0)':>9}  {'R-hat':>6}  {'ESS':>6}  verdict"]
+        nu = any(math.isfinite(e.singular_fluctuation) for e in self.values())
+        more = f"{'ν̂':>10}  {'±':>8}  " if nu else ""
+        lines = [f"{'step':>8}  {'λ̂':>10}  {'±':>8}  {more}{'L(w0)':>9}  {'R-hat':>6}  {'ESS':>6}  verdict"]
         for row in self.rows():
-            numbers = f"{row['llc']:>9.4g}  {row['llc_se']:>8.2g}  {row['loss']:>9.4g}  {row['r_hat']:>6.3f}  {row['ess']:>6.0f}"
+            more = f"{row['singular_fluctuation']:>9.4g}  {row['singular_fluctuation_se']:>8.2g}  " if nu else ""
+            numbers = f"{row['llc']:>9.4g}  {row['llc_se']:>8.2g}  {more}{row['loss']:>9.4g}  {row['r_hat']:>6.3f}  {row['ess']:>6.0f}"
             lines.append(f"{row['step']!s:>8}  {numbers}  {'trusted' if row['converged'] else row['verdict']}")
         return "\n".join(lines)
 
@@ -73,6 +79,7 @@ def llc_over_training(
     is no loss_fn.
     options: of NetworkPotential (loss_fn, sample_weights, n, …) and of `estimate` (chains, steps, localization, …). The seed
     is the same at every checkpoint, so that differences between checkpoints are sharper than each figure.
+    functional_variance=10, for example, gives ν̂ from the same chains.
     Raises ValueError where there is no checkpoint, or one does not fit the model.
     """
     kept = _by_step(training)

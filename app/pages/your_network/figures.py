@@ -1,9 +1,11 @@
-"""Figures of the page "Your network": training and λ̂ on the same axis of steps, and the heat map of a calibration."""
+"""Figures of the page "Your network": training, λ̂ and ν̂ on the same axis of steps, and the heat map of a calibration."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from bokeh.models import (
@@ -25,7 +27,10 @@ from llc_core import Estimate
 from llc_core.networks import Training
 from llc_core.studies.calibration.search import Calibration
 
-CURVE_HEIGHT, MAP_HEIGHT = 210, 330
+CURVE_HEIGHT, MAP_HEIGHT = 180, 330
+ESTIMATED = {"llc": "λ̂", "nu": "ν̂"}
+FOUND = ("step", "words", *(name + end for name in ESTIMATED for end in ("", "_low", "_high", "_fill")))
+"""Columns of what was estimated over training."""
 NAMES = ("x", "y", "llc", "alpha", "text", "ink", "reason", "frame")
 """Columns of the map's cells."""
 PALE_INK = "#7d838c"
@@ -34,97 +39,120 @@ CLEAR, PALE = 0.85, 0.15
 
 
 class TrainingFigures:
-    """`losses`: of each checkpoint, trained on and held out.  `llc`: λ̂ ± 2 s.e. there. They share their x axis."""
+    """Of one optimiser, and of another one beside it: `losses` trained on and held out, `llc` and `nu` with two errors.
+
+    They share their x axis. A dot is hollow where the number is not trusted, or its error is not known.
+    """
 
     def __init__(self) -> None:
-        self._x, self._loss, self._llc = Range1d(0, 1), Range1d(0, 1), Range1d(0, 1)
-        self.source = ColumnDataSource({"step": [], "train": [], "test": []}, name="training")
-        self.found = ColumnDataSource({"step": [], "llc": [], "low": [], "high": [], "words": []}, name="over_training")
-        self.losses = house_figure(
-            "training_figure",
-            CURVE_HEIGHT,
-            x_range=self._x,
-            y_range=self._loss,
-            y_axis_label="loss per row",
-            min_border=8,
-        )
-        self.losses.xaxis.visible = False
-        for column, kind in (("train", "left"), ("test", "right")):
-            color = theme.SIDES[kind]
-            self.losses.line("step", column, source=self.source, line_width=2.5, line_color=color)
-            self.losses.scatter("step", column, source=self.source, size=6, color=color)
-        self.llc = house_figure(
-            "over_training_figure",
-            CURVE_HEIGHT,
-            x_range=self._x,
-            y_range=self._llc,
-            x_axis_label="training steps",
-            y_axis_label="estimate λ̂",
-            min_border=8,
-        )
-        self._draw_estimates()
+        self._x, self._ranges = Range1d(0, 1), {name: Range1d(0, 1) for name in ("loss", *ESTIMATED)}
+        self.losses = self._empty("training_figure", "loss", "loss per row")
+        self.llc = self._empty("over_training_figure", "llc", "estimate λ̂")
+        self.nu = self._empty("fluctuation_figure", "nu", "estimate ν̂")
+        self.losses.xaxis.visible = self.llc.xaxis.visible = False
+        self.nu.xaxis.axis_label = "training steps"
+        self.plots = (self.losses, self.llc, self.nu)
+        self.sources = [
+            ColumnDataSource({"step": [], "train": [], "test": []}, name=f"training{k}") for k in ("", "_beside")
+        ]
+        empty: dict[str, Any] = {name: [] for name in FOUND}
+        self.found = [ColumnDataSource(dict(empty), name=f"over_training{k}") for k in ("", "_beside")]
+        for kept, found, color in zip(self.sources, self.found, theme.SIDES.values(), strict=True):
+            self._draw(kept, found, color)
         self._marks = []
-        for plot in (self.losses, self.llc):
+        for plot in self.plots:
             plot.xaxis.formatter = NumeralTickFormatter(format="0.[0]a")
             mark = Span(dimension="height", location=None, line_color=theme.MARK, line_width=2, line_dash=[2, 4])
             plot.add_layout(mark)
             self._marks.append(mark)
 
-    def _draw_estimates(self) -> None:
-        whisker = Whisker(
-            base="step", lower="low", upper="high", source=self.found, line_color=theme.ESTIMATE, line_width=2
-        )
-        for head in (whisker.upper_head, whisker.lower_head):
-            head.update(size=8, line_color=theme.ESTIMATE, line_width=2)
-        self.llc.add_layout(whisker)
-        self.llc.line("step", "llc", source=self.found, line_color=theme.ESTIMATE, line_width=1.5, line_alpha=0.6)
-        points = self.llc.scatter("step", "llc", source=self.found, size=10, color=theme.ESTIMATE)
-        self.llc.add_tools(
-            HoverTool(renderers=[points], tooltips=[("after", "@step steps"), ("λ̂", "@llc{0.00}"), ("", "@words")])
-        )
+    def _empty(self, name: str, of: str, label: str) -> Any:
+        ranges = {"x_range": self._x, "y_range": self._ranges[of]}
+        return house_figure(name, CURVE_HEIGHT, **ranges, y_axis_label=label, min_border=8)
 
-    def show(self, training: Training | None) -> None:
-        kept = () if training is None else training.checkpoints
-        steps = np.array([c.step for c in kept], dtype=float)
-        train, test = (np.array([getattr(c, name) for c in kept]) for name in ("train_loss", "test_loss"))
-        self.source.data = {"step": steps, "train": train, "test": test}
-        if len(kept):
-            room = 0.03 * steps[-1]
-            self._x.update(start=-room, end=steps[-1] + room, reset_start=-room, reset_end=steps[-1] + room)
-            high = nice_above(1.05 * float(max(train.max(), test.max())))
-            self._loss.update(start=0, end=high, reset_start=0, reset_end=high)
+    def _draw(self, kept: ColumnDataSource, found: ColumnDataSource, color: str) -> None:
+        for column, dash, filled in (("train", [], 1), ("test", [8, 5], 0)):
+            self.losses.line("step", column, source=kept, line_width=2.5, line_color=color, line_dash=dash)
+            self.losses.scatter("step", column, source=kept, size=6, color=color, fill_alpha=filled)
+        for plot, name in ((self.llc, "llc"), (self.nu, "nu")):
+            whisker = Whisker(
+                base="step", lower=f"{name}_low", upper=f"{name}_high", source=found, line_color=color, line_width=2
+            )
+            for head in (whisker.upper_head, whisker.lower_head):
+                head.update(size=8, line_color=color, line_width=2)
+            plot.add_layout(whisker)
+            plot.line("step", name, source=found, line_color=color, line_width=1.5, line_alpha=0.6)
+            points = plot.scatter(
+                "step", name, source=found, size=10, color=color, line_width=2, fill_alpha=f"{name}_fill"
+            )
+            shown = [("after", "@step steps"), (ESTIMATED[name], f"@{name}{{0.00}}"), ("", "@words")]
+            plot.add_tools(HoverTool(renderers=[points], tooltips=shown))
+
+    def show(self, *trainings: Training | None) -> None:
+        """Of the one optimiser, and of the one beside it."""
+        highest, end = 0.0, 0.0
+        for source, training in itertools.zip_longest(self.sources, trainings):
+            kept = () if training is None else training.checkpoints
+            columns = {"step": "step", "train": "train_loss", "test": "test_loss"}
+            source.data = {name: np.array([getattr(c, of) for c in kept], dtype=float) for name, of in columns.items()}
+            highest = max([highest, *source.data["train"], *source.data["test"]])
+            end = max([end, *source.data["step"]])
+        if end:
+            _span(self._x, -0.03 * end, 1.03 * end)
+            _span(self._ranges["loss"], 0, nice_above(1.05 * highest))
 
     def summary(self) -> str:
-        """Both figures in a sentence each; empty while there is nothing to see."""
-        data, found = self.source.data, self.found.data
+        """The figures in a sentence each; empty while there is nothing to see."""
+        data, found = self.sources[0].data, self.found[0].data
         if not len(data["step"]):
             return ""
         said = (
             f"From step {data['step'][0]:,.0f} to {data['step'][-1]:,.0f} the training loss falls from {number(data['train'][0])} to "
             f"{number(data['train'][-1])}. On held-out data it falls from {number(data['test'][0])} to {number(data['test'][-1])}."
         )
-        if not len(found["step"]):
-            return said
-        first, last = ((number(found["llc"][k]), f"{found['step'][k]:,.0f}") for k in (0, -1))
-        return f"{said} λ̂ is {first[0]} at step {first[1]} and {last[0]} at step {last[1]}."
+        for k, source in enumerate(self.found):
+            found, whose = source.data, " of the optimiser beside it" if k else ""
+            for name, symbol in ESTIMATED.items() if len(found["step"]) else ():
+                first, last = (f"{number(found[name][at])} at step {found['step'][at]:,.0f}" for at in (0, -1))
+                said += f" {symbol}{whose} is {first} and {last}."
+        return said
 
     def mark(self, step: int | None) -> None:
         for span in self._marks:
             span.location = step
 
-    def show_found(self, found: Sequence[tuple[int, Estimate]]) -> None:
-        rows = sorted(
-            (step, e.llc, e.llc_se if math.isfinite(e.llc_se) else 0.0, str(e.converged)) for step, e in found
-        )
-        steps, llc, se = (np.array([row[i] for row in rows], dtype=float) for i in range(3))
-        words = [row[3] if len(row[3]) < 90 else row[3][:87] + "…" for row in rows]
-        self.found.data = {"step": steps, "llc": llc, "low": llc - 2 * se, "high": llc + 2 * se, "words": words}
-        finite = np.isfinite(llc)
-        if finite.any():
-            low, high = float((llc - 2 * se)[finite].min()), float((llc + 2 * se)[finite].max())
-            room = 0.12 * max(high - low, abs(high), 1e-9)
-            low = min(0.0, low - room) if low < 0 else 0.0
-            self._llc.update(start=low, end=high + room, reset_start=low, reset_end=high + room)
+    def show_found(self, *found: Sequence[tuple[int, Estimate]]) -> None:
+        """What was estimated after training by the one optimiser, and by the one beside it."""
+        for source, items in itertools.zip_longest(self.found, found, fillvalue=()):
+            source.data = _columns(sorted(items, key=lambda item: item[0]))
+        for name in ESTIMATED:
+            ends = [source.data[f"{name}_{end}"] for source in self.found for end in ("low", "high")]
+            known = np.concatenate(ends)
+            known = known[np.isfinite(known)]
+            if known.size:
+                low, high = float(known.min()), float(known.max())
+                room = 0.12 * max(high - low, abs(high), 1e-9)
+                _span(self._ranges[name], min(0.0, low - room) if low < 0 else 0.0, high + room)
+
+
+def _columns(items: Sequence[tuple[int, Estimate]]) -> dict[str, Any]:
+    """Columns of FOUND."""
+    words = [str(e.converged) for _, e in items]
+    columns: dict[str, Any] = {
+        "step": np.array([step for step, _ in items], dtype=float),
+        "words": [each if len(each) < 90 else each[:87] + "…" for each in words],
+    }
+    for name, of in (("llc", "llc"), ("nu", "singular_fluctuation")):
+        value, se = (np.array([getattr(e, each) for _, e in items], dtype=float) for each in (of, f"{of}_se"))
+        half = 2 * np.nan_to_num(se)
+        trusted = np.array([bool(e.converged) for _, e in items], dtype=bool) & np.isfinite(se)
+        shown = {"": value, "_low": value - half, "_high": value + half, "_fill": trusted.astype(float)}
+        columns |= {name + end: each for end, each in shown.items()}
+    return columns
+
+
+def _span(shown: Range1d, low: float, high: float) -> None:
+    shown.update(start=low, end=high, reset_start=low, reset_end=high)
 
 
 class CalibrationFigure:

@@ -14,12 +14,13 @@ from llc_core import Estimate
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_network"
-FILES = {"over_training": "λ̂ over training (CSV)"}
+FILES = {"over_training": "λ̂ and ν̂ over training (CSV)"}
 FIGURES = {
     "losses": "Loss traces",
     "estimates": "Running estimate",
     "training_figure": "Training",
     "over_training_figure": "λ̂ over training",
+    "fluctuation_figure": "ν̂ over training",
     "calibration_figure": "Calibration",
 }
 
@@ -72,7 +73,7 @@ class NetworkTakeaway(EstimateDesk):
     over_training: what has been estimated at the checkpoints.
     """
 
-    def __init__(self, apply: Callable[[Any], None], over_training: Callable[[], Sequence[tuple[int, Estimate]]]):
+    def __init__(self, apply: Callable[[Any], None], over_training: Callable[[], Sequence[tuple[str, int, Estimate]]]):
         super().__init__(NAME, FILES, FIGURES, apply)
         self._over_training = over_training
 
@@ -87,9 +88,10 @@ class NetworkTakeaway(EstimateDesk):
         return f"{NAME}_over_training.csv", over_training_csv(found)
 
 
-def over_training_csv(found: Sequence[tuple[int, Estimate]]) -> str:
-    rows = sorted(found, key=lambda item: item[0])
+def over_training_csv(found: Sequence[tuple[str, int, Estimate]]) -> str:
+    rows = sorted(found, key=lambda item: item[1])
+    named = ("llc", "llc_se", "singular_fluctuation", "singular_fluctuation_se", "r_hat", "ess", "diverged")
     return table_csv(
-        ["training_step", "llc", "llc_se", "r_hat", "ess", "diverged", "verdict"],
-        [(step, e.llc, e.llc_se, e.r_hat, e.ess, e.diverged, str(e.converged)) for step, e in rows],
+        ["training_step", "optimizer", *named, "verdict"],
+        [(step, by, *(getattr(e, name) for name in named), str(e.converged)) for by, step, e in rows],
     )

@@ -35,13 +35,13 @@ class Case:
 
 
 class Transformer(nn.Module):
-    """Two blocks of four heads over 16 tokens, 27,000 parameters."""
+    """Blocks of attention over tokens; as it stands two blocks of four heads over 16 tokens, 27,000 parameters."""
 
-    def __init__(self, vocabulary: int = 32, width: int = 32, blocks: int = 2, length: int = 16):
+    def __init__(self, vocabulary: int = 32, width: int = 32, blocks: int = 2, length: int = 16, heads: int = 4):
         super().__init__()
         self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Parameter(0.1 * torch.randn(length, width))
         self.blocks = nn.ModuleList(
-            nn.TransformerEncoderLayer(width, 4, 4 * width, dropout=0.0, batch_first=True, norm_first=True)
+            nn.TransformerEncoderLayer(width, heads, 4 * width, dropout=0.0, batch_first=True, norm_first=True)
             for _ in range(blocks)
         )
         self.out = nn.Linear(width, vocabulary)
@@ -69,6 +69,10 @@ def cases() -> list[Case]:
         result.append(Case(name, mlp(*widths), torch.randn(10_000, widths[0]), torch.empty(0), 256, 1e-5, steps))
     tokens = torch.randint(0, 32, (4_000, 16))
     result.append(Case("transformer", Transformer(), tokens, torch.empty(0), 64, 1e-5, 50))
+    tiny = Transformer(vocabulary=50, width=16, length=12, heads=2)
+    result.append(Case("transformer-tiny", tiny, torch.randint(0, 50, (1_000, 12)), torch.empty(0), 8, 1e-5, 100))
+    large = Transformer(vocabulary=1_000, width=384, blocks=5, length=32, heads=8)
+    result.append(Case("transformer-10M", large, torch.randint(0, 1_000, (256, 32)), torch.empty(0), 8, 1e-7, 3))
     for case in result:
         with torch.no_grad():
             logits = case.module.eval()(case.inputs)

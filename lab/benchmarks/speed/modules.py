@@ -27,7 +27,13 @@ from llc_core import SGLD, NetworkPotential, RunConfig
 from llc_core.engine.run import Run
 
 CHAINS = 4
-AGREEMENT_STEPS = {"64-128-128-10": 400, "784-256-256-10": 100, "transformer": 100}
+AGREEMENT_STEPS = {
+    "64-128-128-10": 400,
+    "784-256-256-10": 100,
+    "transformer": 100,
+    "transformer-tiny": 200,
+    "transformer-10M": 10,
+}
 
 
 class Peer:

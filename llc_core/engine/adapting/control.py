@@ -47,8 +47,7 @@ class Control:
         """Chains that blow up in steps before this one start again; they are not dead."""
 
     def start(self, state: State) -> None:
-        """Measure at w0; set the first automatic step."""
-        self._limit.measure(state, thorough=True)
+        """Measure at w0 and set the first automatic step. A step that was given is measured when somebody asks (`refresh`)."""
         if self.step_size.automatic:
             self._limit.begin(state)
             self._restarts.begin(state)

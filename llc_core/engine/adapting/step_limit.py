@@ -17,6 +17,8 @@ GROWTH = 1.5
 """Largest growth of an automatic step per check: at a singular point the curvature starts near 0 and rises as the
 chain moves away, so the first limit must not be believed."""
 FIRST_ITERATIONS, ITERATIONS = 12, 3
+FIRST_RISE = 0.05
+"""The first looks end where an iteration adds no more than this share: the step that they set is looked at again soon."""
 CAUTION = 0.3
 """After a change of coordinates the step starts at this share of the usual one, since the chain now moves into new
 directions, and grows back as the curvature there is seen."""
@@ -41,12 +43,12 @@ class StepLimit:
         self._backoff = torch.ones_like(step_size.current)
         self._tried: tuple[Tensor, Tensor] | None = None
 
-    def measure(self, state: State, thorough: bool) -> None:
-        """thorough: where no look before makes a few iterations enough."""
+    def measure(self, state: State, thorough: bool, rise: float = 0.0) -> None:
+        """thorough: where no look before makes a few iterations enough.  rise: as of `top_curvature`."""
         if self.sampler.needs_conditionals:  # there is no step to limit
             return
         hp = self.step_size.hp
-        size = self.curvature.at(state, hp, FIRST_ITERATIONS if thorough else ITERATIONS)
+        size = self.curvature.at(state, hp, FIRST_ITERATIONS if thorough else ITERATIONS, rise)
         if not self.step_size.automatic:
             self.curvature.release()
         limit = self.sampler.stable_step(size.clamp_min(1e-30), hp)
@@ -54,9 +56,10 @@ class StepLimit:
         self.limit = self.groups.smallest(limit) / self.heat
 
     def begin(self, state: State) -> None:
-        """The first automatic step, from the limit at w0, which is measured, and the one a typical distance away."""
+        """The first automatic step, from the limit at w0 and the one a typical distance away."""
+        self.measure(state, thorough=True, rise=FIRST_RISE)
         hp = self.step_size.hp
-        size = self.curvature.away(state, hp, FIRST_ITERATIONS)
+        size = self.curvature.away(state, hp, FIRST_ITERATIONS, FIRST_RISE)
         first = torch.minimum(self.groups.smallest(self.sampler.stable_step(size, hp)), self.limit)
         self.step_size.current = self.sampler.safety * first
 

@@ -33,8 +33,10 @@ from llc_core.potentials.module.trial import activation_bytes, dense_agrees, try
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
 """Bytes for the activations of one pass. On a CPU more would not fit into the caches."""
 CURVATURE_ROWS = 1024
-"""Rows on which curvature is measured. It sets a step size, for which a sample of the data is enough; on all rows it would cost
-more than the run."""
+"""Rows on which curvature is measured, for which a sample of the data is enough; on all rows it would cost more than the run."""
+CURVATURE_BYTES, FEWEST_ROWS = 1 << 23, 64
+"""Activations of one chain where curvature sets a step size, which it does dozens of times before the first step: a row of a
+language model is as many tokens as it is long."""
 LARGEST_DEFAULT_BATCH = 500
 ARRANGED_ROWS = 64
 """Rows that tell what the data are, where they are not in memory."""
@@ -278,7 +280,15 @@ class NetworkPotential(Potential):
 
         Works for every module, and averages over the kinks of ReLU, where the Hessian itself says nothing.
         """
-        place, rows = self._place(delta), min(CURVATURE_ROWS, self.samples)
+        return self._hvp(delta, vector, min(CURVATURE_ROWS, self.samples))
+
+    def rough_hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
+        """The same over as few of these rows as fit into CURVATURE_BYTES, but for the first FEWEST_ROWS."""
+        few = max(FEWEST_ROWS, CURVATURE_BYTES // self._row_bytes)
+        return self._hvp(delta, vector, min(CURVATURE_ROWS, self.samples, few))
+
+    def _hvp(self, delta: Tensor, vector: Tensor, rows: int) -> Tensor:
+        place = self._place(delta)
         scale = 1e-3 * (1 + delta.norm(dim=1, keepdim=True)) / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
         result = torch.zeros_like(delta)
         for sign in (-1.0, 1.0):

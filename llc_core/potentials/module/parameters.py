@@ -157,7 +157,7 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
     """
     import copy
 
-    memo: dict[int, Any] = {}
+    memo = left_by_passes(module)
     numbers: dict[str, Tensor] = {}
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
         numbers[plain_name(name)] = tensor.detach().clone()
@@ -177,6 +177,25 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
                 setattr(part, name, uncompiled(child))
     _plainly(twin)
     return twin.eval(), numbers
+
+
+def left_by_passes(module: nn.Module) -> dict[int, Any]:
+    """For `copy.deepcopy`, which cannot copy them: tensors that passes have left on the module become None.
+
+    A hook that comes along in a copy may write to the module that it was made for, as those of TransformerLens' bridges do. What it
+    writes is of vmap, or a private attribute with a graph.
+    """
+    kept = ((name, x) for part in module.modules() for name, x in vars(part).items() if isinstance(x, Tensor))
+    return {id(x): None for name, x in kept if not _has_storage(x) or (name[0] == "_" and not x.is_leaf)}
+
+
+def _has_storage(x: Tensor) -> bool:
+    """Those of vmap have none."""
+    try:
+        x.untyped_storage()
+    except NotImplementedError:
+        return False
+    return True
 
 
 def _plainly(module: nn.Module) -> None:

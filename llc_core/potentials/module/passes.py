@@ -23,7 +23,7 @@ from torch.overrides import TorchFunctionMode
 
 from llc_core.compute.cores import PerThread
 from llc_core.potentials.module.calling import Calling
-from llc_core.potentials.module.parameters import Piece
+from llc_core.potentials.module.parameters import Piece, left_by_passes
 from llc_core.potentials.module.replayed import Replayed
 from llc_core.potentials.module.rows import Rows
 
@@ -156,7 +156,7 @@ class ModulePerThread:
     def mine(self) -> nn.Module:
         """This thread's copy. It is without numbers and takes no memory."""
         if not hasattr(self._mine, "module"):
-            self._mine.module = copy.deepcopy(self._module)
+            self._mine.module = copy.deepcopy(self._module, left_by_passes(self._module))
         module: nn.Module = self._mine.module
         return module
 

@@ -126,6 +126,15 @@ def test_over_training_is_llc_above_the_loss(found):
     assert list(llc["y"]) == [found.llc] * 2 and list(loss["y"]) == [found.baseline_loss] * 2
 
 
+def test_singular_fluctuation_over_training_is_hollow_where_it_has_no_error(found):
+    known = replace(found, singular_fluctuation=2.0, singular_fluctuation_se=0.1)
+    alone = replace(found, singular_fluctuation=3.0)
+    llc, nu, _ = OverTraining({10: known, 20: alone}).plot()
+    assert list(elements(nu, hv.Curve)[0]["y"]) == [2.0, 3.0] and found.converged
+    for picture, doubted in ((llc, []), (nu, [20])):
+        assert list(elements(picture, hv.Scatter)[-1]["x"]) == doubted, "white dots lie over the others"
+
+
 def test_a_free_energy_shows_the_levels_that_have_a_number():
     found = llc_core.free_energy(llc_core.surface("sum", exponents=(2, 4)), chains=16, steps=200, seed=5)
     dots = elements(found.plot(), hv.Scatter)[0]

@@ -51,6 +51,15 @@ def test_the_table(training):
     assert f"{found[30].llc:.4g}" in text[3]
 
 
+def test_singular_fluctuation_comes_from_the_same_chains(training):
+    """Looking at the losses of single rows moves no chain, and the table has two columns more."""
+    alone, watched = (llc_over_training(net(), training, DATA, **QUICK, functional_variance=k) for k in (None, 5))
+    assert [e.llc for e in watched.values()] == [e.llc for e in alone.values()]
+    assert all(row["singular_fluctuation"] > row["singular_fluctuation_se"] >= 0 for row in watched.rows())
+    assert "ν̂" in repr(watched) and "ν̂" not in repr(alone)
+    assert f"{watched[30].singular_fluctuation:.4g}" in repr(watched).splitlines()[3]
+
+
 @pytest.mark.slow
 @pytest.mark.long
 def test_states_of_a_compiled_module_and_a_function_of_the_batch(training):

@@ -7,6 +7,7 @@ import json
 import threading
 from dataclasses import replace
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,17 +17,19 @@ from pasted import Pasted
 from app.pages.your_network import scene
 from app.pages.your_network.config import NETWORKS, OPTIMIZERS, TEXT, NetworkChoice, parts
 from app.pages.your_network.editor import read_weights
+from app.pages.your_network.figures import TrainingFigures
 from app.pages.your_network.job import build
 from app.pages.your_network.page import PAGE
+from app.pages.your_network.panels import over_training
 from app.pages.your_network.panels.calibration import CalibrationPanel
-from app.pages.your_network.panels.over_training import OverTraining
+from app.pages.your_network.panels.over_training import work
 from app.pages.your_network.pictures import OUTCOMES
 from app.pages.your_network.presets import PRESETS
 from app.pages.your_network.scene import NetworkConfig, link_config, potential, selection, trained
 from app.pages.your_network.takeaway import NetworkTakeaway, over_training_csv
 from app.sharing.reading import parse_file
 from lab.benchmarks.accuracy import tiles
-from llc_core import Estimate
+from llc_core import Estimate, estimate
 from llc_core.networks import build_model
 
 QUICK = {"steps": 300, "batch_size": 64}
@@ -198,11 +201,41 @@ def test_a_file_that_runs_code_is_not_run(view, tmp_path):
 @pytest.mark.long
 def test_checkpoints_one_after_the_other():
     config = link_config({"network": "small", **QUICK})
-    job = OverTraining.job(config.choice, dict(config.settings))
-    found = [job._tasks[i]() for i in (0, len(job._tasks) - 1)]
-    assert [step for step, _ in found] == [0, 1000] and found[0][1].llc < found[1][1].llc
+    job = work(config.choice, dict(config.settings), "Adam")
+    assert len(job._tasks) == 2 * len(NETWORKS["small"].checkpoints)
+    found = [job._tasks[i]() for i in (0, 6, 13)]
+    assert [item[:2] for item in found] == [("SGD with momentum", 0), ("SGD with momentum", 1000), ("Adam", 1000)]
+    alone = estimate(
+        potential(config.choice, batch_size=config.settings["batch_size"]), progress=False, **config.settings
+    )
+    assert found[0][2].llc < found[1][2].llc == alone.llc, "looking at the rows for ν̂ is no other run"
+    assert all(e.singular_fluctuation > 0 for *_, e in found)
     rows = over_training_csv(found).splitlines()
-    assert rows[0].startswith("training_step,llc") and rows[1].startswith("0,") and rows[2].startswith("1000,")
+    assert rows[0].startswith("training_step,optimizer,llc,llc_se,singular_fluctuation,")
+    assert [row.split(",")[:2] for row in rows[1:]] == [[str(step), by] for by, step, _ in found]
+
+    figures = TrainingFigures()
+    figures.show_found([item[1:] for item in found[:2]], [item[1:] for item in found[2:]])
+    mine, beside = (source.data for source in figures.found)
+    assert list(mine["nu"]) == [e.singular_fluctuation for *_, e in found[:2]] and list(beside["step"]) == [1000]
+    assert list(mine["nu_high"] - mine["nu_low"]) == pytest.approx(
+        [4 * e.singular_fluctuation_se for *_, e in found[:2]]
+    )
+    assert list(mine["nu_fill"]) == list(mine["llc_fill"]) == [float(bool(e.converged)) for *_, e in found[:2]]
+    assert figures.nu.y_range.end > max(mine["nu_high"].max(), beside["nu_high"].max())
+
+
+def test_a_run_with_fluctuations_is_priced(monkeypatch):
+    """The losses of single rows along each chain are part of it."""
+    monkeypatch.setattr(
+        over_training, "trained", lambda choice: (None, SimpleNamespace(checkpoints=[SimpleNamespace(step=1000)]))
+    )
+    config = link_config({"network": "small", **QUICK})
+    priced = scene.untrained("small", "all", config.settings["batch_size"])
+    monkeypatch.setattr(over_training, "potential", lambda choice, batch_size: priced)
+    monkeypatch.setenv("LLC_LAB_VISITOR_MEMORY", f"{config.memory / 2**20 + 1e-3:.4f}")
+    with pytest.raises(ValueError, match="chains of 2,410 parameters need"):
+        work(config.choice, dict(config.settings), "")._tasks[0]()
 
 
 def test_the_map_is_for_samplers_with_a_plateau():
