@@ -1,3 +1,4 @@
+const OFTEN = 60 // ms between two reports while it is dragged
 let serial = 0
 export function render({model}) {
   const id = 'number-' + (serial++)
@@ -50,7 +51,7 @@ export function render({model}) {
     message.textContent = model.message
     text.setAttribute('aria-invalid', String(Boolean(model.message)))
   }
-  let typing = false, moving = 0
+  let typing = false, moving = 0, due = 0
   const hold = (milliseconds) => {
     clearTimeout(moving)
     moving = setTimeout(() => { moving = 0; values() }, milliseconds)
@@ -63,11 +64,12 @@ export function render({model}) {
   slider.addEventListener('input', () => {
     text.value = written(Number(slider.value))
     slider.setAttribute('aria-valuetext', text.value)
+    if (model.live && !due) due = setTimeout(() => { due = 0; model.send_msg({position: Number(slider.value)}) }, OFTEN)
   })
   slider.addEventListener('pointerdown', () => hold(60000))
   for (const end of ['pointerup', 'pointercancel', 'change']) slider.addEventListener(end, () => hold(400))
-  model.on('remove', () => clearTimeout(moving))
-  slider.addEventListener('change', () => model.send_msg({position: Number(slider.value)}))
+  model.on('remove', () => { clearTimeout(moving); clearTimeout(due) })
+  slider.addEventListener('change', () => { clearTimeout(due); due = 0; model.send_msg({position: Number(slider.value)}) })
   text.addEventListener('input', () => { typing = true })
   text.addEventListener('change', () => { typing = false; model.send_msg({text: text.value}) })
   text.addEventListener('keydown', (event) => { if (event.key === 'Escape') { typing = false; text.value = model.text } })

@@ -31,6 +31,7 @@ class SliderEntry(JSComponent):
     message = param.String("")
     limit = param.Number(None, allow_None=True, doc="Positions below it are stable; None: not known.")
     compact = param.Boolean(False, doc="The label above both, for narrow places.")
+    live = param.Boolean(False, doc="The position is reported while it is dragged, too.")
 
     _stylesheets = [text_beside(__file__, "slider.css")]
 

@@ -1,1 +1,1 @@
-"""A course of sixteen moments for a class: notes, a quiz, and hand-outs to print."""
+"""A course of seventeen moments for a class: notes, a quiz, and hand-outs to print."""

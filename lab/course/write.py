@@ -40,7 +40,7 @@ def _wrapped(text: str, first: str = "", later: str = "") -> list[str]:
 
 def _index(found: Sequence[Moment]) -> str:
     lines = [
-        "# A course in sixteen moments",
+        "# A course in seventeen moments",
         "",
         "Each moment is one link, one question, and five minutes. The class guesses first. Then the page shows the answer.",
         "",

@@ -1,4 +1,4 @@
-"""The run's side of the side bar, and the slider that replays a run."""
+"""The run's side of the side bar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 
 from app.controls.fields import ChoiceField, Field, NumberField, field_of, make_field
-from app.pages.functions.config import ACROSS, LANGEVIN, POOLED, SAMPLERS, SHARES, STEPS, FunctionsConfig
+from app.pages.functions.config import ACROSS, LANGEVIN, POOLED, SAMPLERS, SHARES, FunctionsConfig
 from app.style.layout import folded
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import build, samplers
@@ -107,44 +107,3 @@ class RunPanel(pn.viewable.Viewer):
         for field in self._own.values():
             field.listener = lambda: self.listener()
         self._own_place.objects = list(self._own.values())
-
-
-class Replay(pn.viewable.Viewer):
-    """A slider over the iterations of a run. It follows the run until the visitor moves it, and again from its right end on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.listener: Callable[[], None] = lambda: None
-        self._done = 0
-        self.follows = True
-        self._field = NumberField(
-            "iteration", Hyper(0, STEPS[1], help=REPLAY_HELP), 0, integer=True, span=(0, 100), label="Iteration"
-        )
-        self._field.listener = self._on_change
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._field.widget
-
-    @property
-    def value(self) -> int:
-        return int(self._field.value or 0)
-
-    def begin(self, steps: int) -> None:
-        """Another run of so many iterations."""
-        self._done, self.follows = 0, True
-        self._field.about = Hyper(0, steps, help=REPLAY_HELP)
-        self._field.widget.end = steps
-        self._field.set(0)
-
-    def advance(self, done: int) -> None:
-        """The run has done so many iterations."""
-        self._done = done
-        if self.follows and self.value != done:
-            self._field.set(done)
-
-    def _on_change(self) -> None:
-        self.follows = self.value >= self._done
-        self.listener()
-
-
-REPLAY_HELP = "Show the chains as they were at an iteration. At its right end the slider follows the run."

@@ -13,9 +13,10 @@ import panel as pn
 
 from app.components.readouts import Numbers
 from app.components.toggles import Toggles
+from app.controls.replay import Replay
 from app.pages.base import PageInfo
 from app.pages.functions.config import FunctionsConfig
-from app.pages.functions.controls import Replay, RunPanel
+from app.pages.functions.controls import RunPanel
 from app.pages.functions.editor import NetworkEditor
 from app.pages.functions.figures import FunctionsFigure
 from app.pages.functions.job import Band, Gauges, Path, Row, Seen, build, see_apart
@@ -31,6 +32,7 @@ from app.pages.functions.texts import (
     ANSWERS,
     CELLS,
     OWN_SETTINGS,
+    REPLAY_HELP,
     SHOWN,
     SWATCHES,
     band_words,
@@ -79,7 +81,7 @@ class WeightsAndFunctions(Page):
             margin=0,
         )
         self.toggles.listener = lambda: self.figure.show_only(self.toggles.shown)
-        self.replay = Replay()
+        self.replay = Replay("Iteration", REPLAY_HELP)
         self.replay.listener = self._on_replay
         self.words = prose(margin=(4, 0, 0, 0))
         self._heard = Heard("functions")
@@ -192,7 +194,9 @@ class WeightsAndFunctions(Page):
             self._replay_work.forget()
             self.forget_drawn()
             return
-        self._replay_work.ask(partial(see_apart, self._path.copy(), self.replay.value), self._take_seen, self.complain)
+        self._replay_work.ask(
+            partial(see_apart, self._path.copy(), int(self.replay.value)), self._take_seen, self.complain
+        )
 
     def _take_seen(self, seen: Seen | None) -> None:
         if seen is not None:

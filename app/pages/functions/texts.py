@@ -15,6 +15,7 @@ from app.runs.job import State, Status
 from app.session.run_words import trouble
 from app.style.numbers import UNKNOWN, number, with_error
 
+REPLAY_HELP = "Show the chains as they were at an iteration. At its right end the slider follows the run."
 OWN_SETTINGS = "Your own settings. Every change starts the chains again."
 STUCK = 0.01
 """Acceptance below which a sampler does not move."""

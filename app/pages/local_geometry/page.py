@@ -19,6 +19,7 @@ from app.pages.base import PageInfo
 from app.pages.estimate_page import EstimatePage
 from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.editor import NetworkEditor
+from app.pages.local_geometry.panels.errors.panel import ErrorsPanel
 from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.local_geometry.panels.weights import WeightsPanel
 from app.pages.local_geometry.panels.why.panel import WhyPanel
@@ -38,7 +39,7 @@ from llc_core.samplers.registry import samplers
 from llc_core.studies.explain.parts import Explanation
 
 LOSS_LEGEND = [("expected", "expected λ̂")]
-SWEEP, WHY = "Sweep a setting", "Why this number?"
+SWEEP, WHY, ERRORS = "Sweep a setting", "Why this number?", "Errors on new data"
 ESTIMATE_LEGEND = [("local", "local λ"), ("global", "global λ"), ("expected", "expected λ̂")]
 
 
@@ -51,8 +52,9 @@ class LocalGeometry(EstimatePage):
         super().__init__(presets, Curves(LOSS_LEGEND, ESTIMATE_LEGEND), Controls(conditionals=True), CELLS)
         self.editor: NetworkEditor = NetworkEditor(presets[0].problem)
         self.sweep, self.why, self.weights = SweepPanel(), WhyPanel(), WeightsPanel()
+        self.errors = ErrorsPanel()
         self.sweep.listener = self._on_value
-        self.panels = (self.sweep, self.why)
+        self.panels = (self.sweep, self.why, self.errors)
         self.takeaway: Takeaway = Takeaway(self.restore, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
         self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
@@ -61,7 +63,12 @@ class LocalGeometry(EstimatePage):
         self.exact_card = card(heading("Exact answer"), self.scale_box, self.exact)
         self.method = MethodCard()
         self.explanations = [self.method.view, self.controls.formula]
-        self.further = Folded({SWEEP: (self.sweep.view, None), WHY: (self.why.view, self.why.start)})
+        further = {
+            SWEEP: (self.sweep.view, None),
+            WHY: (self.why.view, self.why.start),
+            ERRORS: (self.errors.view, self.errors.start),
+        }
+        self.further = Folded(further)
         self.answers = ExactAnswers(
             self.exact_card,
             self.scale_box,
@@ -125,6 +132,7 @@ class LocalGeometry(EstimatePage):
         self.sweep.show(scene.config.replace(polish=False), scene.problem, config.resolved.sampler)
         self.why.show(scene.problem)
         self.weights.show(scene.problem)
+        self.errors.show(scene.problem)
 
     def stream(self, rows: Any) -> None:
         super().stream(rows)

@@ -20,6 +20,7 @@ from app.pages.polygons.presets import PRESETS, PolygonPreset
 from app.pages.polygons.scene import expected_llc, get_problem, link_config, named, preset_config, solutions
 from app.pages.polygons.takeaway import Takeaway
 from app.pages.polygons.texts import CELLS, EXACT, exact_values, free_words, question
+from app.pages.polygons.tour import TOUR
 from app.runs.job import State
 from app.sharing.exact_answers import ExactAnswers
 from app.sharing.reading import PageConfig
@@ -128,4 +129,4 @@ class Polygons(EstimatePage):
         return Truth("λ at w0", float(self.scene.local_learning_coefficient), expected_llc(self.config))
 
 
-PAGE = PageInfo("Polygons", "polygons", 37, Polygons)
+PAGE = PageInfo("Polygons", "polygons", 37, Polygons, TOUR)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, Range1d, Span, Whisker
 
 from app.pages.stages.job import StagesProgress
@@ -21,6 +24,8 @@ class Staircase:
 
     def __init__(self) -> None:
         self.x = Range1d(0, 1)
+        self.on_tap: Callable[[float], None] = lambda time: None
+        """Called with the time at which a figure was clicked."""
         self._told = True
         self._scene: Stages | None = None
         self._minima_from = 0
@@ -67,6 +72,7 @@ class Staircase:
         ]
         for plot, span in zip(self.plots.values(), self.here, strict=True):
             plot.add_layout(span)
+            plot.on_event(Tap, self._on_tap)
 
     def reset(self, scene: Stages, minima_from: int = 0) -> None:
         """Another flow, or another run: nothing has been measured yet.  minima_from: the first rest that has an exact λ."""
@@ -120,8 +126,12 @@ class Staircase:
         if len(y) and (y + error).max() > top:
             self.plots["ladder"].y_range.end = nice_above(1.05 * float((y + error).max()))
 
+    def _on_tap(self, event: Tap) -> None:
+        if self._scene is not None and event.x is not None:
+            self.on_tap(min(max(float(event.x), 0.0), float(self.x.end)))
+
     def look_at(self, time: float) -> None:
-        """Where the rest is that is described."""
+        """The moment that is described."""
         for span in self.here:
             span.location = time
 

@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from app.components.readouts import Numbers
+from app.controls.replay import Replay
 from app.pages.base import PageInfo
 from app.pages.page import Page
 from app.pages.stages.config import REAL, StagesConfig
@@ -16,33 +17,29 @@ from app.pages.stages.editor import StagesEditor
 from app.pages.stages.figures import Staircase
 from app.pages.stages.job import StagesJob
 from app.pages.stages.panels.noise import compare, noise_card
-from app.pages.stages.pictures import plain_tile, tile
+from app.pages.stages.panels.ranks import WIDTHS, Point, RanksPanel
+from app.pages.stages.pictures import MATRICES, matrices, plain_tile, tile
 from app.pages.stages.presets import PRESETS, StagesPreset
-from app.pages.stages.scene import get_scene
+from app.pages.stages.scene import get_scene, moment
 from app.pages.stages.takeaway import StagesTakeaway
 from app.pages.stages.texts import (
     CELLS,
     EXACT_CELLS,
     OWN_SETTINGS,
-    TABLE_STYLE,
-    TABLE_WORDS,
     TASK,
+    TIME_HELP,
     caption,
     cells,
     question,
-    rank_table,
     verdict,
+    whereabouts,
 )
 from app.runs.job import Job, State
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
-from app.style.layout import card, one_in_list, plotted, prose, stacks, toolbar
+from app.style.layout import card, pair, plotted, prose, toolbar
 from app.style.legend import legend
 from llc_core import Stages as Found
-
-LATEST = -1
-LATEST_ONE = {"the latest rest": LATEST}
-"""The rest that was measured last."""
 
 
 class Stages(Page):
@@ -63,12 +60,15 @@ class Stages(Page):
         self.noise = noise_card()
         self.numbers = Numbers(items=CELLS, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(8, 0, 0, 0))
-        self.rest = one_in_list("Numbers below are of", LATEST_ONE, LATEST, margin=(10, 0, 0, 0), width=220)
-        self.rest.param.watch(self._on_rest, "value")
-        self._table = prose(TABLE_STYLE, margin=(8, 0, 0, 0))
-        self._table.object = f"<h2>Two layers of two units</h2><p>{TABLE_WORDS}</p>{rank_table()}"
-        self._table_box = pn.Column(self._table, sizing_mode="stretch_width", margin=0)
-        self.answers = ExactAnswers(self._table_box, cells={self.numbers: EXACT_CELLS}, changed=self.on_answers)
+        self.time = Replay("Time of the training", TIME_HELP, integer=False, live=True)
+        """It follows the rest that was measured last."""
+        self.time.listener = self._on_time
+        self.staircase.on_tap = self.time.go
+        self.whereabouts = prose("p { min-height: 2.9em; }", margin=(2, 0, 0, 0))
+        self.matrices = prose(MATRICES, margin=(8, 0, 0, 0))
+        self.ranks = RanksPanel(self._go)
+        self._table = card(self.ranks.table, self.ranks.words)
+        self.answers = ExactAnswers(self._table, cells={self.numbers: EXACT_CELLS}, changed=self.on_answers)
         self.transport.styles = {"flex": "1 1 340px", "min-width": "0"}
         controls = toolbar(self.transport, self.takeaway.menu)
         controls.margin = 0
@@ -79,12 +79,20 @@ class Stages(Page):
         self.compose(
             [self.editor],
             {"Run": [self.editor]},
-            stacks(
-                [card(marks, *figures)],
-                [card(controls, self.trouble, self.rest, self.numbers, self.verdict), card(self._table_box)],
+            pair(
+                card(marks, *figures),
+                card(
+                    controls,
+                    self.trouble,
+                    self.time,
+                    self.numbers,
+                    self.whereabouts,
+                    self.verdict,
+                    self.matrices,
+                ),
                 leading=True,
             ),
-            below=[self.noise],
+            below=[self._table, self.noise],
             choices=self.editor.choices,
         )
 
@@ -122,14 +130,23 @@ class Stages(Page):
         self.takeaway.show(config, scene)
         self.staircase.reset(scene, minima_from=len(scene) - 1 if config.teacher == REAL else 0)
         compare(self.noise, scene, config.seed)
-        options = {**LATEST_ONE, **{f"{stage.rank} learned": place for place, stage in enumerate(scene)}}
-        self.rest.param.update(options=options, value=LATEST)
+        self.time.begin(_last(scene), edge=_last(scene))
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
 
-    def _on_rest(self, event: object = None) -> None:
+    def _on_time(self) -> None:
         if self.scene is not None:
-            self.show_words(self.state)
+            with pn.io.hold():
+                self.show_words(self.state)
+
+    def _go(self, point: Point) -> bool:
+        """The marker goes to the rest that is this point, where the training of the page has one."""
+        if self.scene is None or self.config.widths != WIDTHS or not point.a == point.b == point.product:
+            return False
+        rests = [stage.time for stage in self.scene if stage.rank == point.product and not stage.note]
+        for time in rests:
+            self.time.go(time)
+        return bool(rests)
 
     def show_answers(self, visible: bool) -> None:
         self.takeaway.withheld = not visible
@@ -137,6 +154,12 @@ class Stages(Page):
 
     def question(self) -> str:
         return question(self.config, self.scene, self.answers.visible)
+
+    def poll(self, state: State, over: bool) -> None:
+        self.ranks.poll()
+
+    def close_panels(self) -> None:
+        self.ranks.close()
 
     # -- what the run does --------------------------------------------------------------------------------------------
 
@@ -150,13 +173,14 @@ class Stages(Page):
     def show_words(self, state: State) -> None:
         seen = state.snapshot
         self.takeaway.update(seen)
-        place = (
-            self.rest.value if self.rest.value != LATEST else 0 if seen is None else _latest(seen.estimates, seen.at)
-        )
-        place = min(place, len(self.scene) - 1)
-        stage = self.scene[place]
-        self.staircase.look_at(stage.time)
-        found = cells(self.config, stage, seen, place)
+        newest = 0 if seen is None else _latest(seen.estimates, seen.at)
+        self.time.advance(min(self.scene[newest].time, _last(self.scene)), edge=_last(self.scene))
+        now = moment(self.scene, self.time.value)
+        place, stage = now.place, self.scene[now.place]
+        self.staircase.look_at(now.time)
+        self.whereabouts.object = f'<p class="small">{whereabouts(self.scene, now)}</p>'
+        self.matrices.object = matrices(now.product, self.scene.products[-1])
+        found = cells(self.config, stage, seen, now)
         self.numbers.values = {key: text for key, text in found.items() if key not in self.numbers.withheld}
         tone, words = verdict(self.config, stage, seen, place, self.answers.visible)
         self.verdict.object = f'<p class="{tone}">{words}</p>'
@@ -165,6 +189,11 @@ class Stages(Page):
 def _latest(estimates: tuple[Any, ...], at: int) -> int:
     """The last rest that is done, so that its number can be read while the next one is measured."""
     return max(len(estimates) - 1, 0) if estimates else at
+
+
+def _last(scene: Found) -> float:
+    """The end of the slider: the entry beside it shows as many digits."""
+    return float(f"{scene.times[-1]:.3g}")
 
 
 PAGE = PageInfo("Stages", "stages", 35, Stages)

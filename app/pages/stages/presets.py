@@ -59,4 +59,11 @@ PRESETS = (
         (10, 12, 13.5, 15),
         {"widths": (6, 4, 6), "singular_values": (2.0, 1.99, 0.5)},
     ),
+    StagesPreset(
+        "table",
+        "Two units",
+        "Layers of two units. λ at the rests is 1.5, 2, 2. Cells (0, 0), (1, 1) and (2, 2) of the table are these rests.",
+        (1.5, 2, 2),
+        {"widths": (2, 2, 2), "singular_values": (2.0, 0.5)},
+    ),
 )

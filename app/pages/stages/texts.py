@@ -6,11 +6,13 @@ import math
 
 from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.job import StagesProgress
+from app.pages.stages.scene import Moment
 from app.runs.job import State
 from app.session import run_words
 from app.style.numbers import UNKNOWN, number, with_error
-from llc_core import Stage, Stages, local_learning_coefficient
+from llc_core import Stage, Stages
 
+TIME_HELP = "Any moment of the training. Drag it, use the arrow keys, or click into a figure. At its right end it follows the run."
 OWN_SETTINGS = "Your own network. Every change begins the staircase anew."
 TASK = "How high is each stair? Watch λ̂ at every rest, guess the next one, then press Reveal."
 CELLS = [
@@ -19,7 +21,7 @@ CELLS = [
         "label": "Estimate λ̂ ± standard error",
         "hero": True,
         "main": True,
-        "tip": "Measured by chains that begin at this rest.",
+        "tip": "Measured by chains that begin at the rest with as many values learned.",
     },
     {
         "key": "exact",
@@ -31,13 +33,15 @@ CELLS = [
         "label": "multiplicity m",
         "tip": "In how many directions at once λ is reached. Above 1, λ̂ lies lower.",
     },
-    {"key": "loss", "label": "loss", "tip": "Half the squared distance to the teacher's matrix."},
+    {"key": "loss", "label": "loss", "tip": "Half the squared distance to the teacher's matrix at this time."},
     {
         "key": "learned",
         "label": "learned values",
-        "tip": "Singular values of the network's matrix at this rest that have reached the teacher's.",
+        "tip": "How many singular values of the network's matrix are above half of the teacher's.",
     },
 ]
+LEAST = 1e-3
+"""A singular value below this share of the teacher's is written as 0."""
 FAR = 0.08
 """λ̂ further from the exact λ than this share is not called right: so much do a finite n and m = 2 take off."""
 EXACT_CELLS = ["exact", "multiplicity"]
@@ -57,10 +61,24 @@ def caption(state: State, scene: Stages) -> str:
     return run_words.caption(state, f"rest {seen.at + 1} of {len(scene)}" if seen is not None else "")
 
 
-def cells(config: StagesConfig, stage: Stage, seen: StagesProgress | None, place: int) -> dict[str, str]:
+def whereabouts(scene: Stages, now: Moment) -> str:
+    """What moves, what the singular values are, and of which rest the λ above is."""
+    stage, moving = scene[now.place], now.moving
+    values = ", ".join(
+        number(value, 2) if value > LEAST * of else "0" for value, of in zip(now.values, scene.teacher, strict=True)
+    )
+    if moving is None:
+        return f"The network rests. Its singular values are {values}."
+    return (
+        f"Value {moving + 1} is on its way. The singular values are {values}. "
+        f"λ is of the rest with {stage.rank} learned, at time {number(stage.time, 3)}."
+    )
+
+
+def cells(config: StagesConfig, stage: Stage, seen: StagesProgress | None, now: Moment) -> dict[str, str]:
+    place = now.place
     measured = seen is not None and math.isfinite(seen.llc[place])
     done = seen is not None and place < len(seen.estimates)
-    values = ", ".join(number(value, 3) for value in stage.singular_values[: stage.rank])
     llc = UNKNOWN
     if measured and seen is not None:
         llc = with_error(seen.llc[place], seen.llc_se[place]) if done else f"{number(seen.llc[place], 3)} so far"
@@ -69,8 +87,8 @@ def cells(config: StagesConfig, stage: Stage, seen: StagesProgress | None, place
         "llc": llc.replace("-", "−"),
         "exact": "none here" if saddle else f"{float(stage.coefficient):g}",
         "multiplicity": UNKNOWN if saddle else str(stage.coefficient.multiplicity),
-        "loss": number(stage.loss, 3),
-        "learned": values or "none",
+        "loss": number(now.loss, 3),
+        "learned": f"{now.learned} of {len(config.singular_values)}",
     }
 
 
@@ -104,35 +122,3 @@ def verdict(
     return "good", (
         f"<b>Trust it.</b> λ̂ is {abs(off):.1%} {'below' if off < 0 else 'above'} the exact λ, which it reaches as n grows.{here}"
     )
-
-
-def rank_table() -> str:
-    """HTML: λ of a product of two 2 × 2 layers by the ranks of both. Where it is more than the least one of its product, it is marked."""
-    from llc_core import learning_coefficient
-
-    rows = []
-    for a in range(3):
-        cells = []
-        for b in range(3):
-            found = []
-            for rank in range(max(0, a + b - 2), min(a, b) + 1):
-                local = local_learning_coefficient([2, 2, 2], [[2, a, rank], [0, 2, b], [0, 0, 2]])
-                least = learning_coefficient([2, 2, 2], rank).value
-                text = f"{local.value} (m = {local.multiplicity})"
-                found.append(f"<b>{text}</b>, least {least}" if local.value > least else text)
-            cells.append(f"<td>{'<br>'.join(found)}</td>")
-        rows.append(f"<tr><th scope='row'>rank A = {a}</th>{''.join(cells)}</tr>")
-    head = "".join(f"<th scope='col'>rank B = {b}</th>" for b in range(3))
-    return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"
-
-
-TABLE_WORDS = (
-    "Local is not global. The product BA of two 2 × 2 layers can be the same with other ranks of A and B. "
-    "λ depends on these ranks. Bold: it is above the least λ of that product. Two entries: the product has rank 0, or 1."
-)
-TABLE_STYLE = """
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-td, th { padding: 6px 8px; text-align: left; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); font-weight: 400; }
-th { font-weight: 700; }
-@media (min-width: 600px) { td, th { white-space: nowrap; } }
-"""

@@ -19,6 +19,7 @@ TOURS = {key: page.tour for key, page in PAGES.items() if page.tour is not None}
 KEYS = {
     "local-geometry": ("llc", "se", "exact", "r_hat"),
     "landscapes": ("llc", "se", "exact", "r_hat"),
+    "polygons": ("llc", "se", "exact", "r_hat"),
     "your-network": ("llc", "se", "exact", "r_hat"),
     "stationary-bias": ("left", "right", "left_second", "right_second", "chance"),
     "many-modes": ("left", "right", "factor"),

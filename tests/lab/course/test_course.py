@@ -19,8 +19,8 @@ MOMENTS, QUESTIONS = notes.moments(), notes.questions()
 SHELVES = {page.key: page for page in load_pages()}
 
 
-def test_there_are_sixteen_and_the_quiz_has_ten():
-    assert len(MOMENTS) == len({moment.key for moment in MOMENTS}) == 16
+def test_there_are_seventeen_and_the_quiz_has_ten():
+    assert len(MOMENTS) == len({moment.key for moment in MOMENTS}) == 17
     assert len(QUESTIONS) == 10
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.figures import Staircase
 from app.pages.stages.job import StagesJob, StagesProgress
 from app.pages.stages.page import Stages
+from app.pages.stages.pictures import matrices
 from app.pages.stages.presets import PRESETS
-from app.pages.stages.scene import get_scene
+from app.pages.stages.scene import get_scene, moment
 from app.pages.stages.takeaway import python_code
+from app.runs.job import State
 from app.sharing.desk import WITHHELD
 
 SMALL = StagesConfig(widths=(4, 2, 4), singular_values=(2.0, 0.5), steps=100, chains=4)
@@ -70,7 +73,7 @@ def test_a_number_so_far_is_there_before_a_rest_is_done():
     job = StagesJob(SMALL)
     seen = job.advance(60)
     assert not seen.estimates and math.isfinite(seen.llc[0]) and math.isnan(seen.llc[1])
-    assert texts.cells(SMALL, job.scene[0], seen, 0)["llc"].endswith("so far")
+    assert texts.cells(SMALL, job.scene[0], seen, moment(job.scene, 0))["llc"].endswith("so far")
     assert "Not yet" in texts.verdict(SMALL, job.scene[1], seen, 1, True)[1]
 
 
@@ -86,7 +89,7 @@ def test_verdicts_know_a_saddle_a_place_between_two_steps_and_a_right_number(don
     job = StagesJob(real)
     while not job.finished:
         seen = job.advance(100)
-    assert texts.cells(real, job.scene[0], seen, 0)["exact"] == "none here"
+    assert texts.cells(real, job.scene[0], seen, moment(job.scene, 0))["exact"] == "none here"
     assert seen.llc[0] < 0 and "Not a minimum" in texts.verdict(real, job.scene[0], seen, 0, True)[1]
 
 
@@ -130,8 +133,41 @@ def test_the_python_gives_the_same_numbers(done, capsys):
     ]
 
 
-def test_the_table_of_two_layers_is_the_published_one():
-    """Two layers of two units: 3/2 at the origin, and 2 at (2, 0) and (0, 2), which are above it (MAIS-O70)."""
-    table = texts.rank_table()
-    assert table.count("<b>2 (m = 1)</b>, least 3/2") == 2
-    assert "3/2 (m = 1)" in table and table.count("2 (m = 2)") >= 1
+def test_the_slider_shows_any_moment_and_follows_the_run_until_it_is_moved(done):
+    job, seen = done
+    scene = job.scene
+    view = Stages()
+    try:
+        view.config, view.scene = SMALL, scene
+        view.reset(SMALL, scene)
+        view.state = State(snapshot=seen)
+        view.show_words(view.state)
+        assert view.time.value == pytest.approx(scene[2].time, rel=0.01)
+        assert view.numbers.values["learned"] == "2 of 2" and "rests" in view.whereabouts.object
+        half = float(np.interp(0.25, scene.singular_values[:, 1], scene.times))  # the second value, half learned
+        view.staircase.on_tap(half)
+        now = moment(scene, view.time.value)
+        assert now.moving == 1 and now.values[1] == pytest.approx(0.25, abs=0.05)
+        assert np.linalg.svd(now.product, compute_uv=False)[:2] == pytest.approx(now.values)
+        assert "Value 2 is on its way" in view.whereabouts.object
+        assert all(span.location == now.time for span in view.staircase.here)
+        view.time.go(scene[1].time)
+        view.show_words(view.state)  # the run goes on, and the slider stays
+        assert view.numbers.values["learned"] == "1 of 2"
+        assert view.numbers.values["exact"] == f"{float(scene[1].coefficient):g}"
+        view.time.go(1e9)
+        assert view.time.follows and view.numbers.values["learned"] == "2 of 2"
+    finally:
+        view.close()
+
+
+def test_a_matrix_is_drawn_cell_by_cell():
+    drawn = matrices(np.array([[1.0, -0.5], [0.0, 2.0]]), np.array([[2.0, 0.0], [0.0, 1.0]]))
+    first = drawn[: drawn.index("</figure>")]
+    for cell, colour, opacity in (
+        ("M0 0h", "#1583C9", "0.50"),
+        ("M1 0h", "#E69F00", "0.25"),
+        ("M1 1h", "#1583C9", "1.00"),
+    ):
+        assert re.search(rf'd="{cell}[^"]*" fill="{colour}" fill-opacity="{opacity}"', first)
+    assert first.count("M") == 3
