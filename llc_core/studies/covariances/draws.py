@@ -135,14 +135,9 @@ class Covariances:
         )
 
 
-def bytes_of(a: int, b: int) -> int:
-    """That covariances of A numbers with B take while they are made."""
-    return NUMBER * COPIES * a * b
-
-
 def fits(a: int, b: int, memory: int | None = None) -> bool:
-    """memory: None: an eighth of what is free."""
-    return (memory is None and a * b <= SMALL) or bytes_of(a, b) <= may_take(memory)
+    """Whether there is room for covariances of A numbers with B.  memory: bytes; None: an eighth of what is free."""
+    return (memory is None and a * b <= SMALL) or NUMBER * COPIES * a * b <= may_take(memory)
 
 
 def covariances(
@@ -156,8 +151,8 @@ def covariances(
     """
     if not fits(a.shape[2], b.shape[2], memory):
         raise ValueError(
-            f"Covariances of {a.shape[2]:,} numbers with {b.shape[2]:,} take {bytes_of(a.shape[2], b.shape[2]) / 2**30:.1f} GiB, and "
-            f"{may_take(memory) / 2**30:.1f} GiB may be taken; ask for fewer rows or queries at once."
+            f"Covariances of {a.shape[2]:,} numbers with {b.shape[2]:,} take more than the {may_take(memory) / 2**30:.2g} GiB that they "
+            "may take; ask for fewer rows or queries at once."
         )
     weights = weights / weights.shape[1]
     a, b = (_centred(x, weights) for x in (a, b))
