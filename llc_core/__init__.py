@@ -49,6 +49,7 @@ from llc_core.studies.covariances.influences import Influence, influence
 from llc_core.studies.covariances.kernels import LossKernel, loss_kernel
 from llc_core.studies.covariances.parts import Susceptibilities, susceptibilities
 from llc_core.studies.covariances.patterns import Pattern, patterning
+from llc_core.studies.covariances.sketches import KernelSketch
 from llc_core.studies.information import Losses, debiased, generalisation, gibbs_generalisation, waic, wbic
 from llc_core.studies.over_training import llc_over_training
 from llc_core.studies.paths import PrincipalPath, expected_noise, noise_path, principal_path
@@ -91,6 +92,7 @@ __all__ = [
     "FreeEnergy",
     "GaussianPosterior",
     "Influence",
+    "KernelSketch",
     "Landscape",
     "LearningCoefficient",
     "LineRun",

@@ -1,10 +1,14 @@
-"""How much memory is free."""
+"""How much memory is free, and how much of it one thing may take."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 
+from llc_core.fields import whole
+
+LARGEST_SHARE = 8
+"""One thing may take at most one part in so many of the memory that is free: there are copies of it for a while, and others need theirs."""
 UNKNOWN = 4 * 2**30
 """Bytes where the system does not say."""
 GROUP = "/sys/fs/cgroup/"
@@ -24,6 +28,11 @@ def free_memory() -> int:
     with contextlib.suppress(ValueError, OSError):
         found = min(found, max(0, _number("memory.max") - _number("memory.current") + _files()))
     return found
+
+
+def may_take(memory: int | None = None) -> int:
+    """Bytes that one thing may take.  memory: what the user says of it; None: a share of what is free."""
+    return free_memory() // LARGEST_SHARE if memory is None else whole("memory", memory, 0)
 
 
 def _number(name: str) -> int:

@@ -68,6 +68,8 @@ class Potential:
     """Displacement at which chains begin, D numbers; None: at w0. The baseline and the localisation stay at w0."""
     walls = False
     """Whether there are places that chains may not go to, see `inside`."""
+    costly_curvature = False
+    """Whether a product with the Hessian costs as much as many steps, so that a first look at the curvature ends early."""
     has_factors = False
     """Whether `kronecker_factors` gives a model of the curvature."""
     exact_samplers: tuple[str, ...] = ()

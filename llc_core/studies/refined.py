@@ -1,4 +1,4 @@
-"""λ̂ of parts of the weights, on several data sets, over a training. Long, since the table, its figure and the two kinds of
+"""λ̂ of parts of the weights, on several data sets, over a training. Long, since the table, its figure and the three kinds of
 models that it is made of are read together.
 """
 
@@ -8,6 +8,7 @@ import json
 import math
 from collections import OrderedDict
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,16 +19,21 @@ from llc_core.estimating import estimate
 from llc_core.fields import is_list, whole
 from llc_core.networks.data import Split
 from llc_core.networks.parts import LAYER, LAYERS, named_parts
+from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork, spanning
 from llc_core.potentials.module.kept import taken_in
 from llc_core.potentials.module.network import NetworkPotential
+from llc_core.potentials.module.other_rows import moving_only, with_rows
+from llc_core.potentials.module.parameters import Piece, choose
 from llc_core.results import Estimate
-from llc_core.studies.over_training import llc_over_training
+from llc_core.studies.over_training import POTENTIAL, llc_over_training
 from llc_core.types import LearningCoefficient
 
 Key = tuple[str, str, Any]
 """Part, data set, and step of the training; None where there is one point alone."""
 OWN = "its data"
+OF_MODULE = ("loss", "batch_size", "rows")
+"""What a potential has settled already, beside `POTENTIAL`. n_beta can still be given."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ class Refined:
 
 
 def refined(
-    model: nn.Module | DeepLinearNetwork,
+    model: nn.Module | NetworkPotential | DeepLinearNetwork,
     parts: Any = LAYERS,
     datasets: Any = None,
     checkpoints: Any = None,
@@ -141,27 +147,38 @@ def refined(
 ) -> Refined:
     """λ̂ where only a part of the weights moves, for every part, data set and checkpoint: one estimate each.
 
-    model: a module, at the weights that it has; or a `DeepLinearNetwork`, of which the exact λ and the value that is expected at this n
-        stand beside λ̂.
+    model: a module, at the weights that it has; a `NetworkPotential`, at its w0; or a `DeepLinearNetwork`, of which the exact λ and the
+        value that is expected at this n stand beside λ̂.
     parts: "layers", "heads", "head:0.1", patterns, masks by name, … (`llc_core.networks.named_parts`). Of a linear network also
-        numbers of layers from 0, lists of them, or a mapping from names to these.
+        numbers of layers from 0, lists of them, or a mapping from names to these. Of a potential what of them moves in it.
     datasets: of a module: a mapping from names to whatever `NetworkPotential` takes or a Split, or one of these alone.
+        Of a potential: None for its own data; a batch (inputs, …, targets) or a Split, whose rows nβ then counts; or another
+        NetworkPotential of such a module; or a mapping from names to these.
         Of a linear network: a mapping from names to rows [k, H_0] that span the subspace onto which its own inputs are projected,
         or to None for its inputs as they are; None: these alone.
     checkpoints: of a module, as `llc_over_training` takes them; None: the weights that it has.
     heads: of each attention, where the model does not say.
     options: of `llc_over_training`: loss, batch_size, and those of `estimate`. The seed is the same everywhere, so that differences are
-        sharper than each figure. Of a linear network: those of `estimate`.
+        sharper than each figure. Of a potential or a linear network: those of `estimate`.
     What is known of λ holds where w0 is a minimum on that data set: away from one λ̂ may be below 0, and the verdict says so.
     Raises ValueError with one sentence for what cannot be.
     Source: Wang, Hoogland, van Wingerden, Furman & Murfet 2024 (arXiv 2410.02984).
     """
+    if isinstance(model, Potential) and checkpoints is not None:
+        raise ValueError(f"checkpoints are of a module; a {type(model).__name__} has one point w0, so leave them out.")
     if isinstance(model, DeepLinearNetwork):
-        if checkpoints is not None:
-            raise ValueError("checkpoints are of a module; a DeepLinearNetwork has one point w0, so leave them out.")
         return _of_linear(model, parts, datasets, sampler, options)
+    if isinstance(model, NetworkPotential):
+        if taken := [name for name in options if name in (*POTENTIAL, *OF_MODULE)]:
+            raise ValueError(f"{taken[0]} is of a module; a NetworkPotential has its own, so leave it out.")
+        given = {OWN: None} if datasets is None else _by_name(datasets)
+        on = {name: model if data is None else _on_data(model, data) for name, data in given.items()}
+        named = named_parts(_moving(model), parts, heads)
+        return Refined({key: _estimate(each, sampler, options) for key, each in _restricted(named, on).items()})
     if not isinstance(model, nn.Module):
-        raise ValueError(f"model is a {type(model).__name__}; pass a torch.nn.Module or a DeepLinearNetwork.")
+        raise ValueError(
+            f"model is a {type(model).__name__}; pass a torch.nn.Module, a NetworkPotential or a DeepLinearNetwork."
+        )
     named = named_parts(model, parts, heads)
     memory, rows = options.get("memory"), options.pop("rows", None)
     found: dict[Key, Estimate] = {}
@@ -184,6 +201,50 @@ def _by_name(datasets: Any) -> dict[str, Any]:
     return {str(name): data for name, data in datasets.items()}
 
 
+def _estimate(potential: NetworkPotential, sampler: Any, options: Mapping[str, Any]) -> Estimate:
+    return estimate(potential, sampler, **{"progress": False, **options})
+
+
+def _on_data(problem: NetworkPotential, data: Any) -> NetworkPotential:
+    if isinstance(data, NetworkPotential):
+        return data
+    if isinstance(data, Potential):
+        raise ValueError(f"datasets has a {type(data).__name__}; give data, or a NetworkPotential.")
+    return with_rows(problem, data.pair if isinstance(data, Split) else data, own=True)
+
+
+def _moving(problem: NetworkPotential) -> nn.Module:
+    """The structure of the module; what moves is what is trained."""
+    module, names = deepcopy(problem.module), {piece.name for piece in problem.pieces}
+    for name, tensor in module.named_parameters():
+        tensor.requires_grad_(name in names)
+    return module
+
+
+def _restricted(named: Mapping[str, Any], on: Mapping[str, NetworkPotential]) -> dict[Key, NetworkPotential]:
+    """The potentials in which what a part names moves, as far as it moved before."""
+    found: dict[Key, NetworkPotential] = {}
+    for data, problem in on.items():
+        module, before = _moving(problem), {piece.name: piece for piece in problem.pieces}
+        for part, masks in named.items():
+            pieces = (each for each in choose(module, masks) if each.name in before)
+            both = {each.name: _mask(each) & _mask(before[each.name]) for each in pieces}
+            both = {name: mask for name, mask in both.items() if mask.any()}
+            if not both:
+                raise ValueError(
+                    f"parts names {part!r}, of which nothing moves in the potential; there are {', '.join(before)}."
+                )
+            found[part, data, None] = moving_only(problem, both)
+    return found
+
+
+def _mask(piece: Piece) -> torch.Tensor:
+    mask = torch.full(piece.shape, piece.chosen is None, device="cpu").flatten()
+    if piece.chosen is not None:
+        mask[piece.chosen] = True
+    return mask.view(piece.shape)
+
+
 def _of_linear(
     problem: DeepLinearNetwork, parts: Any, datasets: Any, sampler: Any, options: Mapping[str, Any]
 ) -> Refined:
@@ -191,14 +252,16 @@ def _of_linear(
     exact: dict[tuple[str, str], LearningCoefficient] = {}
     module = linear_module(problem)
     named = named_parts(module, _with_numbers(parts, len(problem.weights)))
-    for name, inputs in ({OWN: None} if datasets is None else _by_name(datasets)).items():
-        data = linear_rows(problem, inputs)
-        for part, masks in named.items():
-            potential = NetworkPotential(module, "squared_error", data, parameters=masks, n=problem.n)
-            found[part, name, None] = estimate(potential, sampler, **{"progress": False, **options})
-            if all(piece.chosen is None for piece in potential.pieces):
-                moving = [int(piece.name.removesuffix(".weight")) for piece in potential.pieces]
-                exact[part, name] = problem.refined(moving, inputs)
+    given = {OWN: None} if datasets is None else _by_name(datasets)
+    on = {
+        name: NetworkPotential(module, "squared_error", linear_rows(problem, inputs), n=problem.n)
+        for name, inputs in given.items()
+    }
+    for key, potential in _restricted(named, on).items():
+        found[key] = _estimate(potential, sampler, options)
+        if all(piece.chosen is None for piece in potential.pieces):
+            moving = [int(piece.name.removesuffix(".weight")) for piece in potential.pieces]
+            exact[key[:2]] = problem.refined(moving, given[key[1]])
     return Refined(found, exact)
 
 

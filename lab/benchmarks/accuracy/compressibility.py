@@ -1,6 +1,6 @@
 """Does the number of bits that a network needs follow λ? Random deep linear networks of one size, and digits over training.
 
-    python -m lab.benchmarks.accuracy.compressibility        two hundred networks of each kind, a few minutes of one core
+    python -m lab.benchmarks.accuracy.compressibility        two hundred networks of each kind, and five trainings; ten minutes of one core
 
 Every tensor is rounded to a grid, or cut to a rank, and of digits it may lose its smallest weights (`llc_core.compressibility`). Two kinds of layers of
 random rank: "cut" ones are Xavier-normal matrices whose smaller singular values are set to 0, so that rank and size fall
@@ -93,30 +93,44 @@ def linear(kind: str, networks: int) -> None:
         )
 
 
-def trained() -> None:
+def trained(seeds: int) -> None:
     data = digits()
-    model = build_model({"kind": "mlp", "widths": [64, 32, 10]})
-    training = train(model, data, steps=STEPS, checkpoints=list(CHECKPOINTS), seed=1)
+    found = []
     print(f"\ndigits, 64-32-10, γ = 100, a rise of {TOLERANCE:g}")
-    print(f"{'step':>5} {'loss':>7} {'λ̂':>7} {'±':>6} {'bits':>5} {'rank':>4} {'share':>6}  verdict")
-    for point in training.checkpoints:
-        options: dict[str, Any] = {"localization": 100.0, "steps": SAMPLED}
-        found = compressibility(potential_at(model, point, data), tolerance=TOLERANCE, **options)
-        e = found.estimate
-        assert e is not None
-        line = f"{point.step:>5} {e.baseline_loss:>7.4f} {e.llc:>7.2f} {e.llc_se:>6.2f} {found.critical_bits:>5.2f}"
-        print(f"{line} {found.critical_rank:>4g} {found.critical_share:>6.1%}  {e.converged}", flush=True)
+    print(f"{'seed':>4} {'step':>5} {'loss':>7} {'λ̂':>7} {'±':>6} {'bits':>5} {'rank':>4} {'share':>6}  verdict")
+    for seed in range(seeds):
+        model = build_model({"kind": "mlp", "widths": [64, 32, 10]}, seed)
+        training = train(model, data, steps=STEPS, checkpoints=list(CHECKPOINTS), seed=seed + 1)
+        for point in training.checkpoints:
+            options: dict[str, Any] = {"localization": 100.0, "steps": SAMPLED}
+            each = compressibility(potential_at(model, point, data), tolerance=TOLERANCE, **options)
+            e = each.estimate
+            assert e is not None
+            row = (e.baseline_loss, e.llc, each.critical_bits, each.critical_rank, each.critical_share)
+            found.append((seed, point.step, *row))
+            line = f"{seed:>4} {point.step:>5} {row[0]:>7.4f} {row[1]:>7.2f} {e.llc_se:>6.2f} {row[2]:>5.2f}"
+            print(f"{line} {row[3]:>4g} {row[4]:>6.1%}  {e.converged}", flush=True)
+    table = np.array(found).reshape(seeds, -1, 7)
+    print(f"mean and spread over {seeds} trainings")
+    for of_step in table.swapaxes(0, 1):
+        means, spread = of_step[:, 2:].mean(axis=0), of_step[:, 2:].std(axis=0, ddof=min(1, seeds - 1))
+        cells = (f"{m:>8.4g} ± {s:.2g}" for m, s in zip(means, spread, strict=True))
+        print(f"{of_step[0, 1]:>5.0f} {' '.join(cells)}", flush=True)
+    for first, last in zip(table.swapaxes(0, 1), table.swapaxes(0, 1)[1:], strict=False):
+        up, down = (last[:, 3] > first[:, 3]).sum(), (last[:, 4] < first[:, 4]).sum()
+        print(f"from step {first[0, 1]:.0f} to {last[0, 1]:.0f} λ̂ rises in {up} of {seeds}, bits fall in {down}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", type=int, default=200)
-    options = parse(parser, globals(), networks=8, RESAMPLES=5, CHECKPOINTS=(), STEPS=10, SAMPLED=40)
+    parser.add_argument("--seeds", type=int, default=5, help="trainings of digits")
+    options = parse(parser, globals(), networks=8, seeds=2, RESAMPLES=5, CHECKPOINTS=(), STEPS=10, SAMPLED=40)
     torch.set_num_threads(1)
     print(machine())
     for kind in KINDS:
         linear(kind, options.networks)
-    trained()
+    trained(options.seeds)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ change at the least loss, where the network is trained again and not sampled.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from lab.benchmarks.machine import machine
 from lab.benchmarks.smoke import parse, status
 from llc_core import (
     HMC,
+    Estimate,
     LinearLosses,
     NetworkPotential,
     estimate,
@@ -66,10 +70,7 @@ def main() -> None:
 
 def exactly(rows: int, dim: int, seeds: int) -> bool:
     """Changes of two losses by weights from independent draws, over what is wanted."""
-    rng = np.random.default_rng(dim)
-    x, truth, x_new = rng.standard_normal((rows, dim)), rng.standard_normal(dim), rng.standard_normal((2, dim))
-    exact = linear_losses(x, x @ truth + 0.5 * rng.standard_normal(rows))
-    probes = x_new, x_new @ truth + np.array([1.0, -1.0])
+    exact, probes = regression(rows, dim)
     print(
         f"\n{rows} rows, {dim} weights: change over what is wanted, mean over {seeds} seeds, of two losses of probe rows"
     )
@@ -101,18 +102,28 @@ def exactly(rows: int, dim: int, seeds: int) -> bool:
     return COVER[0] <= share <= COVER[1]
 
 
+def regression(rows: int, dim: int) -> tuple[LinearLosses, tuple[np.ndarray, np.ndarray]]:
+    """The exact posterior, and two probe rows."""
+    rng = np.random.default_rng(dim)
+    x, truth, x_new = rng.standard_normal((rows, dim)), rng.standard_normal(dim), rng.standard_normal((2, dim))
+    exact = linear_losses(x, x @ truth + 0.5 * rng.standard_normal(rows))
+    return exact, (x_new, x_new @ truth + np.array([1.0, -1.0]))
+
+
 def said(ratios: list[np.ndarray]) -> str:
     means, errors = np.mean(ratios, axis=0), np.std(ratios, axis=0) / np.sqrt(len(ratios))
     return ", ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in zip(means, errors, strict=True))
 
 
 def drawn(exact: LinearLosses, probes: Any, count: int, seed: int, chains: int = 8) -> tuple[RowDraws, np.ndarray]:
+    """Losses of the rows, and of the probes, [T, C, …]."""
     losses = exact.draws(count, seed, probes).reshape(chains, count // chains, -1).swapaxes(0, 1)
     kept = row_draws(losses[:, :, : len(exact.y)])
     return replace(kept, beta=exact.beta, n_beta=exact.n_beta), losses[:, :, len(exact.y) :]
 
 
 def moved(exact: LinearLosses, weights: np.ndarray, probes: Any) -> np.ndarray:
+    """What the weights do, exactly."""
     return replace(exact, weights=weights).expected(probes) - exact.expected(probes)
 
 
@@ -137,12 +148,8 @@ def first_order(kept: RowDraws, phi: np.ndarray, wanted: np.ndarray) -> np.ndarr
 
 def deep() -> bool:
     """A deep linear network [4, 3, 4] at its minimum: each layer alone, before and with the weights."""
-    torch.manual_seed(0)
-    x = torch.randn(ROWS, 4, dtype=torch.float64)
-    y = x @ (torch.randn(4, 2).double() @ torch.randn(2, 4).double()) / 2 + 0.3 * torch.randn(ROWS, 4).double()
-    module = trained(x, y)
-    problem = NetworkPotential(module, "squared_error", (x, y))
-    before = susceptibilities(problem, LAYERS, list(range(ROWS)), SAMPLER, every=2, most=4096, **RUN).estimates
+    module, x, y = linear_network()
+    problem, before = layers_alone(module, x, y, **RUN)
     print(f"\n[4, 3, 4], {ROWS} rows, each layer alone: change of nβ·E[L − L(w0)] of the data as they are")
     fine = True
     for asked in ASKED:
@@ -154,45 +161,70 @@ def deep() -> bool:
         weights = torch.as_tensor(found.weights)
         heavier = NetworkPotential(module, "squared_error", (x, y), sample_weights=weights)
         for at, name in enumerate(LAYERS):
-            change, error, own = resampled(heavier, problem, before, name, at, x, y, found.before[at])
-            want, se = problem.n_beta * wanted[name], problem.n_beta * found.se[at]
-            near = abs(change - want) < 3 * np.hypot(error, se)
-            fine = fine and bool(near)
-            print(
-                f"  {name:>7}: wanted {want:+.3f} ± {se:.3f}, resampled {change:+.3f} ± {error:.3f}; {own}", flush=True
+            after, mean, noise = resampled(heavier, name, x, y, problem, before, **RUN)
+            change, error, want, se = (
+                problem.n_beta * each for each in (mean - found.before[at], noise, wanted[name], found.se[at])
             )
+            fine = fine and bool(abs(change - want) < 3 * np.hypot(error, se))
+            again = deepcopy(module)
+            learned(again, x, y, weights, LAYERS[name])
+            least = problem.n_beta * (float(squares(again, x, y).detach().mean()) - problem.baseline_loss)
+            line = f"  {name:>7}: wanted {want:+.3f} ± {se:.3f}, resampled {change:+.3f} ± {error:.3f}, trained again {least:+.3f}"
+            own = f"λ̂ {before[name].llc:.3f} ± {before[name].llc_se:.3f}, with the weights {after.llc:.3f} ± {after.llc_se:.3f}"
+            print(f"{line}; {own}", flush=True)
     return fine
 
 
-def resampled(
-    heavier: NetworkPotential, problem: NetworkPotential, before: Any, name: str, at: int, x: Any, y: Any, mean: float
-) -> tuple[float, float, str]:
-    """The change times nβ, its error, and λ̂ of the data with weights in words."""
-    there = moving_only(heavier, LAYERS[name])
-    watched = [{"name": "RowLosses", "rows": [0], "every": 2, "most": 4096}]
-    after = estimate(
-        there, SAMPLER, observable=with_rows(there, (x, y)), observables=watched, n_beta=problem.n_beta, seed=1, **RUN
-    )
-    losses = row_draws(after).of_probes.mean(axis=2) - problem.baseline_loss
-    known = before[name].observables["LossDraws"]["draws"]
-    errors = [mean_error(each.mean(axis=0), each).se for each in (losses, known)]
-    own = f"λ̂ {before[name].llc:.3f} ± {before[name].llc_se:.3f}, with the weights {after.llc:.3f} ± {after.llc_se:.3f}"
-    return problem.n_beta * (float(losses.mean()) - mean), problem.n_beta * float(np.hypot(*errors)), own
-
-
-def trained(x: torch.Tensor, y: torch.Tensor) -> nn.Module:
-    """At the least loss."""
+def linear_network() -> tuple[nn.Module, torch.Tensor, torch.Tensor]:
+    """[4, 3, 4] at the least loss of ROWS rows, inputs and targets."""
+    torch.manual_seed(0)
+    x = torch.randn(ROWS, 4, dtype=torch.float64)
+    y = x @ (torch.randn(4, 2).double() @ torch.randn(2, 4).double()) / 2 + 0.3 * torch.randn(ROWS, 4).double()
     module = nn.Sequential(nn.Linear(4, 3, bias=False), nn.Linear(3, 4, bias=False)).double()
-    optimizer = torch.optim.LBFGS(module.parameters(), max_iter=500)
+    learned(module, x, y, torch.ones(ROWS, dtype=torch.float64))
+    return module, x, y
+
+
+def squares(module: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    found: torch.Tensor = (module(x) - y).square().sum(1)
+    return found
+
+
+def learned(module: nn.Module, x: torch.Tensor, y: torch.Tensor, weights: torch.Tensor, part: str = "*") -> None:
+    """To the least loss of rows with weights, where `part` alone moves."""
+    moving = [w for name, w in module.named_parameters() if fnmatchcase(name, part)]
+    optimizer = torch.optim.LBFGS(moving, max_iter=500)
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        found = (module(x) - y).square().sum(1).mean()
+        found = (weights * squares(module, x, y)).mean()
         found.backward()
         return found
 
     optimizer.step(loss)
-    return module
+
+
+def layers_alone(
+    module: nn.Module, x: torch.Tensor, y: torch.Tensor, **run: Any
+) -> tuple[NetworkPotential, Mapping[str, Estimate]]:
+    """The network with its data, and a run of each layer with the losses of all rows."""
+    problem = NetworkPotential(module, "squared_error", (x, y))
+    return problem, susceptibilities(problem, LAYERS, list(range(len(x))), SAMPLER, every=2, most=4096, **run).estimates
+
+
+def resampled(
+    heavier: NetworkPotential, name: str, x: Any, y: Any, problem: NetworkPotential, before: Any, **run: Any
+) -> tuple[Estimate, float, float]:
+    """A run of one layer with the weights, its mean of L − L(w0) of the data as they are, and the error of this less that before."""
+    there = moving_only(heavier, LAYERS[name])
+    watched = [{"name": "RowLosses", "rows": [0], "every": 2, "most": 4096}]
+    after: Estimate = estimate(
+        there, SAMPLER, observable=with_rows(there, (x, y)), observables=watched, n_beta=problem.n_beta, seed=1, **run
+    )
+    losses = row_draws(after).of_probes.mean(axis=2) - problem.baseline_loss
+    known = before[name].observables["LossDraws"]["draws"]
+    errors = [mean_error(each.mean(axis=0), each).se for each in (losses, known)]
+    return after, float(losses.mean()), float(np.hypot(*errors))
 
 
 if __name__ == "__main__":

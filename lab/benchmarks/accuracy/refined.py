@@ -46,6 +46,7 @@ def measured(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--networks", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first network")
     parser.add_argument("--sampler", default="HMC")
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--longer", type=int, default=100_000, help="steps of those that are measured again")
@@ -55,7 +56,7 @@ def main() -> None:
     print(machine())
     print(f"{'widths':<16} {'layer':>5} {'λ':>5} {'expected':>8} {'λ̂':>7} {'±':>6} {'off':>7}  trusted", flush=True)
     offs, trusted, started = [], 0, time.perf_counter()
-    for seed in range(options.networks):
+    for seed in range(options.first, options.first + options.networks):
         problem = network(seed)
         for layer in range(len(problem.weights)):
             if not problem.refined(layer).value:

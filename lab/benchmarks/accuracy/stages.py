@@ -23,12 +23,13 @@ NEAR = 0.03
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--widths", type=int, nargs="+", help="of one network in place of all")
     parser.add_argument("--sweeps", type=int, default=2000, help="of the reference")
     options = parse(parser, globals(), seeds=1, sweeps=20, NETWORKS=((4, 2, 4),))
     torch.set_num_threads(1)
     print(machine())
     missed = False
-    for widths in NETWORKS:
+    for widths in [tuple(options.widths)] if options.widths else NETWORKS:
         values = (4.0, 2.0, 1.0, 0.5)[: min(widths)]
         rows: dict[int, list[tuple[float, float, float, bool]]] = {}
         right = 0
@@ -45,6 +46,8 @@ def main() -> None:
                 exact = float(stage.coefficient)
                 rows.setdefault(stage.rank, []).append((exact, estimate.llc, off, bool(estimate.converged)))
             right += fine
+            offs = ", ".join(f"{each[-1][2]:+.2%}" for _, each in sorted(rows.items()))
+            print(f"seed {seed}: {offs}; {'right' if fine else 'not right'}", flush=True)
         print(f"\n{'-'.join(map(str, widths))}: {right} of {options.seeds} seeds judged rightly")
         print(f"{'rank':>4} {'exact λ':>8} {'mean λ̂':>8} {'mean off':>9} {'farthest':>9} {'trusted':>8}")
         for rank, each in sorted(rows.items()):

@@ -18,7 +18,7 @@ GROWTH = 1.5
 chain moves away, so the first limit must not be believed."""
 FIRST_ITERATIONS, ITERATIONS = 12, 3
 FIRST_RISE = 0.05
-"""The first looks end where an iteration adds no more than this share: the step that they set is looked at again soon."""
+"""Where they are costly, the first looks end where an iteration adds no more than this share: the step is looked at again soon."""
 CAUTION = 0.3
 """After a change of coordinates the step starts at this share of the usual one, since the chain now moves into new
 directions, and grows back as the curvature there is seen."""
@@ -57,9 +57,10 @@ class StepLimit:
 
     def begin(self, state: State) -> None:
         """The first automatic step, from the limit at w0 and the one a typical distance away."""
-        self.measure(state, thorough=True, rise=FIRST_RISE)
+        rise = FIRST_RISE if self.curvature.target.potential.costly_curvature else 0.0
+        self.measure(state, thorough=True, rise=rise)
         hp = self.step_size.hp
-        size = self.curvature.away(state, hp, FIRST_ITERATIONS, FIRST_RISE)
+        size = self.curvature.away(state, hp, FIRST_ITERATIONS, rise)
         first = torch.minimum(self.groups.smallest(self.sampler.stable_step(size, hp)), self.limit)
         self.step_size.current = self.sampler.safety * first
 

@@ -3,7 +3,7 @@ holds and when it is taken.
 
 A data set that gives any row by its number is asked again for each minibatch. It must give the same row each time. What gives its rows
 once, in an order of its own, or at random, is written to a file without a name while it is read, which the system deletes with the
-process. `LARGEST_SHARE` says what fits.
+process. `compute.memory.LARGEST_SHARE` says what fits.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
-from llc_core.compute.memory import free_memory
-from llc_core.fields import whole
+from llc_core.compute.memory import may_take
 from llc_core.potentials.module.given import (
     Given,
     all_fitted,
@@ -40,9 +39,6 @@ from llc_core.potentials.module.given import (
     widest,
 )
 
-LARGEST_SHARE = 8
-"""Rows fit where they take at most one part in so many of the memory that is free: while they are read and shuffled there are three
-copies of them, and chains and activations need theirs."""
 TRIED = 2
 """Rows that are asked for a second time, to see whether a data set gives the same."""
 
@@ -65,7 +61,7 @@ def taken_in(data: Any, rows: int | None = None, memory: int | None = None) -> G
     """
     if isinstance(data, Held | Fetched | Spooled):
         return data
-    most = free_memory() // LARGEST_SHARE if memory is None else whole("memory", memory, 0)
+    most = may_take(memory)
     found = at_hand(data, rows)
     if found is not None:
         uneven = len({x.shape[:1] for x in found.columns}) > 1 or found.columns[0].dim() == 0

@@ -100,6 +100,7 @@ class NetworkPotential(Potential):
     """
 
     kind = "object"
+    costly_curvature = True
 
     @full_precision()
     def __init__(

@@ -10,18 +10,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from llc_core.fields import whole
 from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput
 from llc_core.potentials.module.losses import IGNORED, CrossEntropy, NextToken
+from llc_core.potentials.module.meant import rows_with_label
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.parameters import choose
 from llc_core.potentials.module.rows import Data, TensorData
 
 
-def with_rows(problem: NetworkPotential, data: Any) -> NetworkPotential:
+def with_rows(problem: NetworkPotential, data: Any, own: bool = False) -> NetworkPotential:
     """The network on probe rows: same module, loss, w0 and moving parameters, and a batch (inputs, …, targets) in place of the data.
 
     Each tensor counts the rows in its first dimension and is shaped as in the data of `problem`. The rows keep their order.
     `estimate(problem, observable=with_rows(problem, batch), observables=["RowLosses"])` keeps their losses along the chains.
+    own: they are a data set of their own: n counts those that have a label, and minibatches are drawn from a random order.
     ValueError, one sentence, for a batch that does not fit.
     """
     if not isinstance(problem, NetworkPotential):
@@ -35,7 +38,7 @@ def with_rows(problem: NetworkPotential, data: Any) -> NetworkPotential:
     columns = [_fitted(f"data[{at}]", x, kind) for at, (x, kind) in enumerate(zip(data, kinds, strict=True))]
     if weighted:
         columns.insert(0, torch.ones(len(columns[0]), dtype=problem.data.kinds[0].dtype, device="cpu"))
-    found = _on(problem, TensorData(columns, shuffle=False))
+    found = _on(problem, TensorData(columns, shuffle=own))
     if bool((columns[-1] == IGNORED).any()):
         found.calling = _ignoring(found.calling)
     try:
@@ -44,6 +47,10 @@ def with_rows(problem: NetworkPotential, data: Any) -> NetworkPotential:
         raise ValueError(f"The network cannot be evaluated on data: {str(error).splitlines()[0]}") from None
     if not bool(torch.isfinite(losses).all()):
         raise ValueError("The loss at w0 is not finite in data; check its rows.")
+    if own:
+        has_labels = isinstance(found.calling, OfOutput)
+        counted = rows_with_label(found.loss, found.data.targets, found.samples) if has_labels else found.samples
+        found.n = whole("n", counted, 3)
     return found
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.compute.memory import may_take
 from llc_core.diagnostics.convergence import (
     DISAGREE,
     FEWEST,
@@ -37,6 +38,12 @@ TOO_FEW = 0.2
 """A matrix is too uncertain where its error is more than this share of it …"""
 ENOUGH = 0.1
 """… and good where it is this."""
+NUMBER = 8
+"""Bytes."""
+COPIES = 10
+"""Matrices of the size of the result that are there at once while its errors are made."""
+SMALL = 2**20
+"""Numbers for which nobody asks how much memory is free."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +135,25 @@ class Covariances:
         )
 
 
-def covariances(a: np.ndarray, b: np.ndarray, weights: np.ndarray, correlated: bool = False) -> Covariances:
+def fits(a: int, b: int, memory: int | None = None) -> bool:
+    """Whether there is room for covariances of A numbers with B.  memory: bytes; None: an eighth of what is free."""
+    return (memory is None and a * b <= SMALL) or NUMBER * COPIES * a * b <= may_take(memory)
+
+
+def covariances(
+    a: np.ndarray, b: np.ndarray, weights: np.ndarray, correlated: bool = False, memory: int | None = None
+) -> Covariances:
     """Cov(a, b) of draws a [T, C, A] and b [T, C, B], [A, B]; correlations in their place where `correlated`.
 
     weights: [T, C], 1 in sum for each chain: every chain counts the same. The sum of squares is divided by the draws, not by one less.
+    memory: bytes that they may take while they are made, without the draws; None: an eighth of what is free.
+    ValueError, one sentence, where they take more.
     """
+    if not fits(a.shape[2], b.shape[2], memory):
+        raise ValueError(
+            f"Covariances of {a.shape[2]:,} numbers with {b.shape[2]:,} take more than the {may_take(memory) / 2**30:.2g} GiB that they "
+            "may take; ask for fewer rows or queries at once."
+        )
     weights = weights / weights.shape[1]
     a, b = (_centred(x, weights) for x in (a, b))
     units, effective, by = _units((a,) if a.shape == b.shape and np.array_equal(a, b) else (a, b), weights)

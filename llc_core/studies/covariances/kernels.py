@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.studies.covariances.draws import Covariances, covariances, row_draws
+from llc_core.studies.covariances.draws import Covariances, covariances, fits, row_draws
+from llc_core.studies.covariances.sketches import KernelSketch, rank_for, sketch
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,23 @@ class LossKernel(Covariances):
         return f"{said}, known to {self.relative_error:.1%}. {self.note}".rstrip()
 
 
-def loss_kernel(found: Any, correlations: bool = False) -> LossKernel:
+def loss_kernel(found: Any, correlations: bool = False, memory: int | None = None) -> LossKernel | KernelSketch:
     """The loss kernel of the rows, and of the probe rows behind them, that a run kept.
 
     found: an Estimate of a run with the observable RowLosses, or losses [T, C, R] of any tool.
     correlations: K_ij/√(K_ii K_jj) with their own errors; nan for a row whose loss never moves.
+    memory: bytes that the kernel may take while it is made, without the draws; None: an eighth of what is free. Where its square of all
+        rows, with its errors, takes more, it is a `KernelSketch`, whose own error is stated.
+    ValueError, one sentence, where there are no losses, and where there is no room for a sketch either.
 
     Chains are pooled around the mean of all of them. How errors are made, and why, is said in `llc_core.studies.covariances.draws`.
     """
     kept = row_draws(found)
     probes = kept.losses.shape[2] - len(kept.rows)
     rows = np.concatenate([kept.rows, -1 - np.arange(probes)])
-    made = covariances(kept.losses, kept.losses, kept.weights, correlations)
+    if not fits(len(rows), len(rows), memory):
+        return sketch(kept, rows, correlations, rank_for(len(rows), memory))
+    made = covariances(kept.losses, kept.losses, kept.weights, correlations, memory)
     even = {
         name: (getattr(made, name) + getattr(made, name).T) / 2 for name in ("values", "se")
     }  # products are rounded

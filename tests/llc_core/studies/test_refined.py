@@ -29,6 +29,10 @@ def net() -> nn.Module:
     return nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
 
 
+def ready() -> NetworkPotential:
+    return NetworkPotential(net(), "cross_entropy", (X, Y), parameters="2.*")
+
+
 @pytest.fixture(scope="module")
 def training():
     return train(net(), DATA, steps=20, checkpoints=[0], batch_size=20)
@@ -45,6 +49,25 @@ def test_every_estimate_is_what_it_is_alone(over, training):
     model.load_state_dict(training.checkpoints[1].state)
     alone = NetworkPotential(model, "cross_entropy", (X[:30], Y[:30]), parameters="2.*")
     assert over["layer:2", "half", 20].llc == estimate(alone, progress=False, **QUICK).llc
+
+
+def test_a_ready_potential_is_restricted_and_keeps_what_it_has():
+    some = torch.arange(12).view(3, 4) < 5
+    ready = NetworkPotential(net(), "cross_entropy", (X, Y), parameters={"0.weight": some, "2.weight": True})
+    half = NetworkPotential(net(), "cross_entropy", (X[:30], Y[:30]))
+    found = refined(ready, "layers", {"own": None, "half": (X[:30], Y[:30]), "other": half}, **QUICK)
+    assert {(key[:2]): e.dim for key, e in found.estimates.items()} == {
+        ("layer:0", "own"): 5,
+        ("layer:2", "own"): 6,
+        ("layer:0", "half"): 5,
+        ("layer:2", "half"): 6,
+        ("layer:0", "other"): 12,
+        ("layer:2", "other"): 6,
+    }
+    assert found["layer:2", "half", None].llc == found["layer:2", "other", None].llc  # the same rows, and the same n
+    first = NetworkPotential(net(), "cross_entropy", (X, Y), parameters={"0.weight": some})
+    assert found["layer:0", "own", None].llc == estimate(first, progress=False, **QUICK).llc
+    assert list(refined(ready, "all", **QUICK).estimates) == [("all", "its data", None)]
 
 
 def test_the_table_and_the_dictionary(over):
@@ -112,6 +135,31 @@ def test_layers_of_linear_networks_alone_are_the_expected_value():
         assert row["confirmed"] and 0.9 * row["λ"] < row["expected"] < 1.02 * row["λ"]
 
 
+@pytest.mark.slow
+def test_parts_of_a_ready_potential_are_the_known_coefficients():
+    """As above, of a network that nothing was tried on, whose middle layer never moves."""
+    problem = DeepLinearNetwork.random(widths=[4, 5, 3, 4], layer_ranks=[3, 3, 2], seed=11)
+    module, x = linear_module(problem), np.eye(4)[:3]
+    on = {
+        name: NetworkPotential(
+            module, "squared_error", linear_rows(problem, rows), n=problem.n, parameters=["0.*", "2.*"]
+        )
+        for name, rows in {"all": None, "three": x}.items()
+    }
+    found = refined(
+        on["all"],
+        {"first": "0.*", "last": "2.*"},
+        {"all": None, "three": on["three"]},
+        sampler="HMC",
+        chains=8,
+        steps=600,
+    )
+    for row in found.rows():
+        exact = problem.refined(0 if row["part"] == "first" else 2, x if row["data"] == "three" else None)
+        assert abs(row["llc"] - row["expected"]) <= max(0.03 * row["expected"], 3 * row["llc_se"]), row
+        assert 0.9 * float(exact) < row["expected"] < 1.02 * float(exact), (row, exact)
+
+
 def test_exact_values_stand_beside_whole_layers_only():
     problem = DeepLinearNetwork.random(widths=[4, 3, 4], seed=3)
     row = {"0.weight": torch.arange(12).view(3, 4) < 4}
@@ -130,6 +178,12 @@ def test_exact_values_stand_beside_whole_layers_only():
         ({"model": net()}, ["datasets is missing"]),
         ({"model": net(), "datasets": {}}, ["datasets is empty"]),
         ({"model": DeepLinearNetwork([[[1.0]]], n=9), "checkpoints": []}, ["checkpoints", "one point"]),
+        ({"model": ready(), "checkpoints": []}, ["checkpoints", "NetworkPotential", "one point"]),
+        ({"model": ready(), "loss": "mse"}, ["loss is of a module"]),
+        ({"model": ready(), "parts": "0.*"}, ["parts names '0.*'", "there are 2.weight, 2.bias"]),
+        ({"model": ready(), "parts": "layer:0"}, ["parts names 'layer:0'", "there are 2"]),
+        ({"model": ready(), "datasets": DeepLinearNetwork([[[1.0]]], n=9)}, ["datasets has a DeepLinearNetwork"]),
+        ({"model": ready(), "datasets": (X[:, :3], Y)}, ["data[0] has the shape"]),
         ({"model": DeepLinearNetwork([[[1.0]]], n=9), "parts": 1}, ["parts is 1"]),
         ({"model": net(), "datasets": DATA, "checkpoints": []}, ["no checkpoints"]),
     ],
