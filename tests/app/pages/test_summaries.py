@@ -166,13 +166,16 @@ def test_training_and_calibration_tell_their_numbers():
     kept = [SimpleNamespace(step=step, train_loss=loss, test_loss=2 * loss) for step, loss in ((0, 1.0), (500, 0.25))]
     training.show(SimpleNamespace(checkpoints=kept))
     estimates = [
-        (0, SimpleNamespace(llc=1.5, llc_se=0.1, converged="")),
-        (500, SimpleNamespace(llc=4.5, llc_se=0.2, converged="")),
+        (0, SimpleNamespace(llc=1.5, llc_se=0.1, singular_fluctuation=0.5, singular_fluctuation_se=0.1, converged="")),
+        (
+            500,
+            SimpleNamespace(llc=4.5, llc_se=0.2, singular_fluctuation=2.0, singular_fluctuation_se=0.1, converged=""),
+        ),
     ]
     training.show_found(estimates)
     assert training.summary() == (
         "From step 0 to 500 the training loss falls from 1 to 0.25. On held-out data it falls from 2 to 0.5. "
-        "λ̂ is 1.5 at step 0 and 4.5 at step 500."
+        "λ̂ is 1.5 at step 0 and 4.5 at step 500. ν̂ is 0.5 at step 0 and 2 at step 500."
     )
     figure = CalibrationFigure()
     assert figure.summary() == ""

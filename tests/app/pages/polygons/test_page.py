@@ -36,6 +36,7 @@ def test_lessons_name_the_exact_coefficient(preset):
         assert f"{exact:g}" in preset.lesson
 
 
+@pytest.mark.slow
 def test_a_run_reads_what_it_should():
     """The first preset through the page's own configuration: within the bars of a verdict, 5% and three errors."""
     config = preset_config(PRESETS[0])
