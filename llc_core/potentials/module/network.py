@@ -84,8 +84,8 @@ class NetworkPotential(Potential):
     n: number of samples that nβ counts; None: the number of rows that have a label.
     chunk: rows of one forward and backward pass; None: as many as fit in a fixed budget of memory.
     method: "dense": forward and backward by hand, for stacks of linear layers and elementwise activations; "vmap": all
-        chains at once by torch.func; "loop": chain after chain by autograd; "auto": the first of these that can do it.
-        They agree to rounding.
+        chains at once by torch.func; "loop": chain after chain by autograd; "auto": the first of these that can do it,
+        and "loop" before "vmap" where chains come one after another. They agree to rounding.
     shuffle: put the rows into a fixed random order once, so that a run of consecutive rows is a fair batch.
 
     The loss L_n(w) is the mean over rows, w = w0 with δ [D] added to the D chosen entries. Chains are evaluated on
@@ -346,7 +346,11 @@ class NetworkPotential(Potential):
                 raise ValueError(
                     "method is 'dense', which is for linear layers and elementwise activations; use 'auto'."
                 )
-        if self.method != "loop":
+        if (
+            self.method == "auto" and self.by_chain
+        ):  # chains come one after another, where plain autograd is the fastest
+            self.method = "loop"
+        elif self.method != "loop":
             trouble = vmap_problem(Vmapped(self.module, self.calling, first.weights), first.rows, self.dim)
             if trouble and self.method == "auto":
                 warnings.warn(

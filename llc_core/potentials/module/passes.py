@@ -8,7 +8,7 @@ further memory of the gradient's size. The first pass writes instead of adding: 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -245,6 +245,10 @@ def _apart(given: Sequence[Tensor], moving: dict[str, Tensor]) -> tuple[dict[str
     return dict(zip(moving, given[:count], strict=True)), tuple(given[count:-1]), given[-1]
 
 
+Put = Callable[[Tensor, Tensor], Tensor]
+"""Writes the second tensor to the first, or adds it there."""
+
+
 class Looped:
     """Chain after chain, by ordinary autograd: for modules that vmap cannot do, and where memory counts."""
 
@@ -255,11 +259,14 @@ class Looped:
         return torch.stack([self._losses(self._chain(point, c), *rows.of(c)) for c in range(len(point))])
 
     def write(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
-        return self.add(point, rows, weight, grad.zero_())
+        return self._each(point, rows, weight, grad, Tensor.copy_)
 
     def add(self, point: Position, rows: Rows, weight: float, grad: Tensor) -> Tensor:
+        return self._each(point, rows, weight, grad, Tensor.add_)
+
+    def _each(self, point: Position, rows: Rows, weight: float, grad: Tensor, put: Put) -> Tensor:
         chains = range(len(point))
-        return torch.stack([self._add_chain(self._chain(point, c), *rows.of(c), weight, grad[c]) for c in chains])
+        return torch.stack([self._of_chain(self._chain(point, c), *rows.of(c), weight, grad[c], put) for c in chains])
 
     def _chain(self, point: Position, chain: int) -> dict[str, Tensor]:
         return {name: value[0] for name, value in self.weights.at(point.of(chain)).items()}
@@ -267,20 +274,32 @@ class Looped:
     def _losses(self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
         return self.calling.losses(self.modules.mine(), {**self.weights.still, **moving}, inputs, target)
 
-    def _add_chain(
-        self, moving: dict[str, Tensor], inputs: tuple[Tensor, ...], target: Tensor, weight: float, grad: Tensor
+    def _of_chain(
+        self,
+        moving: dict[str, Tensor],
+        inputs: tuple[Tensor, ...],
+        target: Tensor,
+        weight: float,
+        grad: Tensor,
+        put: Put,
     ) -> Tensor:
+        """Losses [B] of one chain. Each tensor's gradient is put where it belongs as soon as it is known, and let go of."""
+        untouched = {piece.name: piece for piece in self.weights.pieces}
+
+        def take(name: str, leaf: Tensor) -> None:
+            piece, part = untouched.pop(name), leaf.grad
+            assert part is not None
+            part = part.flatten() if piece.chosen is None else part.flatten()[piece.chosen]
+            put(grad[piece.start : piece.stop], part)
+            leaf.grad = None
+
         for piece in self.weights.pieces:
-            leaf = moving[piece.name].requires_grad_()
-            if piece.chosen is None:  # autograd adds to a gradient that is there already, in place
-                leaf.grad = grad[piece.start : piece.stop].view(piece.shape)
+            moving[piece.name].requires_grad_().register_post_accumulate_grad_hook(partial(take, piece.name))
         with torch.enable_grad():
             losses = self._losses(moving, inputs, target)
             (weight * losses.sum()).backward()
-        for piece in self.weights.pieces:
-            part = moving[piece.name].grad
-            if piece.chosen is not None and part is not None:
-                grad[piece.start : piece.stop] += part.flatten()[piece.chosen]
+        for piece in untouched.values():
+            put(grad[piece.start : piece.stop], grad.new_zeros(()))
         return losses.detach()
 
 
