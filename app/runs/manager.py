@@ -34,6 +34,8 @@ CAPACITY = 8
 """Runs that are stepped at the same time; the others wait in a queue."""
 TURN_SECONDS = 1.0
 """While others wait, a run goes to the end of the queue after it has used so much time of the worker."""
+FIRST_SECONDS = 0.25
+"""A run that has had less of the worker goes before the others: its visitor waits for a first picture, theirs are moving."""
 UNWATCHED = "This run was stopped because its page was not looking any more; press reset to start again."
 
 
@@ -47,9 +49,11 @@ class RunManager:
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
         capacity: int = CAPACITY,
         turn_seconds: float = TURN_SECONDS,
+        first_seconds: float = FIRST_SECONDS,
     ):
         self._block_seconds = block_seconds
         self._heartbeat_seconds, self._capacity, self._turn_seconds = heartbeat_seconds, capacity, turn_seconds
+        self._first_seconds = first_seconds
         self._runs: list[SteppedRun] = []
         self._turn = 0
         self._condition = threading.Condition()
@@ -118,7 +122,7 @@ class RunManager:
             self._runs = [run for run in self._runs if not run.free()]
             wanting = [run for run in self._runs if run.handle.wants_steps]
             if len(wanting) > self._capacity:
-                wanting = self._rotate(wanting)
+                wanting = sorted(self._rotate(wanting), key=lambda run: run.whole >= self._first_seconds)
             for place, run in enumerate(wanting[self._capacity :], start=1):
                 run.handle.queue(place)
             candidates = wanting[: self._capacity]

@@ -18,13 +18,13 @@ ESTIMATE_SHARE = 0.1
 class SteppedRun:
     """Only the worker thread uses it. What the session sees goes through `handle`.
 
-    turn: number of the last turn it had.  used: seconds of the worker since it last went to the end of the queue.
+    turn: number of the last turn it had.  used: seconds of the worker since it last went to the end of the queue.  whole: all of them.
     """
 
     def __init__(self, build: Callable[[], Job], handle: RunHandle):
         self.handle = handle
         self.turn = 0
-        self.used = 0.0
+        self.used = self.whole = 0.0
         self._build = build
         self._building: Future[Job] | None = None
         self._block = 1
@@ -64,7 +64,9 @@ class SteppedRun:
         resting = not handle.wants_steps and not handle.awaited
         self._judge(job, at_once=job.finished or resting)
         handle.settle(Status.FINISHED if job.finished else Status.PAUSED if resting else Status.RUNNING)
-        self.used += time.monotonic() - before
+        spent = time.monotonic() - before
+        self.used += spent
+        self.whole += spent
 
     def fail(self, error: BaseException) -> None:
         unexpected = f"The run stopped unexpectedly ({type(error).__name__}: {error})."

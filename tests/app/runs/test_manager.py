@@ -338,13 +338,24 @@ def test_a_long_run_does_not_shut_out_the_others(made):
 
 
 def test_a_full_server_tells_the_place_in_the_queue(made):
-    manager = made(capacity=1)
+    manager = made(capacity=1, first_seconds=0.0)
     first, second, third = (manager.submit(lambda: CountingRun(total_steps=10**7)) for _ in range(3))
     wait_until(lambda: (second.state.place, third.state.place) == (1, 2))
     wait_until(lambda: first.state.steps > 0)
     assert second.state.status is Status.QUEUED
     first.cancel()
     wait_until(lambda: second.state.status is Status.RUNNING and third.state.place == 1)
+
+
+def test_who_waits_for_a_first_picture_goes_before_those_who_have_one(made):
+    manager = made(capacity=1, turn_seconds=1e9, first_seconds=0.05)
+    long = manager.submit(lambda: CountingRun(total_steps=10**9, seconds_per_block=0.002))
+    wait_until(lambda: long.state.steps > 100)
+    late = manager.submit(lambda: CountingRun(total_steps=10**9, seconds_per_block=0.002))
+    wait_until(lambda: late.state.steps > 0)
+    wait_until(lambda: late.state.status is Status.QUEUED)
+    now = long.state.steps
+    wait_until(lambda: long.state.steps > now)
 
 
 def test_the_real_engine_from_start_to_end():
