@@ -10,7 +10,7 @@ from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD
 from llc_core.networks.parts import named_parts
 from llc_core.networks.pictures import cifar10, cifar100, svhn
 from llc_core.networks.published import PUBLISHED, PictureSettings, picture_settings
-from llc_core.networks.text import synthetic_text
+from llc_core.networks.text import TokenRows, synthetic_text, token_rows
 from llc_core.networks.training import Checkpoint, Training, train
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "MomentumSGD",
     "PictureSettings",
     "Split",
+    "TokenRows",
     "Training",
     "build_model",
     "cifar10",
@@ -39,5 +40,6 @@ __all__ = [
     "small_mnist",
     "svhn",
     "synthetic_text",
+    "token_rows",
     "train",
 ]

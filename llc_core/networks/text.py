@@ -1,6 +1,8 @@
-"""Synthetic text with two things to learn: pairs of tokens, and later copying from the context."""
+"""Synthetic text with two things to learn: pairs of tokens, and later copying from the context; and a row for each token of a text."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -9,6 +11,7 @@ from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
 from llc_core.networks.data import Split
+from llc_core.potentials.module.losses import IGNORED
 
 SHARPNESS = 1.5
 """Standard deviation of the logits of the transition matrix."""
@@ -47,3 +50,31 @@ def _chains(table: Tensor, count: int, length: int, generator: torch.Generator) 
     for t in range(1, length):
         tokens[:, t] = torch.multinomial(table[tokens[:, t - 1]], 1, generator=generator).squeeze(1)
     return tokens
+
+
+class TokenRows(NamedTuple):
+    """A row for each token that is predicted. tokens, targets: [K, T], of which one target counts.  places: [K, 2], row and position."""
+
+    tokens: Tensor
+    targets: Tensor
+    places: Tensor
+
+
+def token_rows(tokens: Tensor, targets: Tensor | None = None) -> TokenRows:
+    """Rows whose loss is one token's part of its row's loss, for `with_rows`: what is known of rows is then known of tokens.
+
+    The part is the token's cross entropy over the number of tokens that a row of the network's data has on average, so parts of a row
+    add up to its loss, and covariances, influence and susceptibilities of tokens add up to those of the row.
+    tokens: [R, T].  targets: the same with −100 where a token does not count; None: all count. The first one is never predicted.
+    A row is evaluated once for each of its tokens, so give the rows whose tokens are asked for. Raises ValueError for other shapes.
+    """
+    whose = tokens if targets is None else targets
+    if tokens.dim() != 2 or whose.shape != tokens.shape or tokens.is_floating_point():
+        raise ValueError(
+            f"tokens is {tuple(tokens.shape)} and targets {tuple(whose.shape)}; give whole numbers [rows, T], and as many targets."
+        )
+    places = (whose[:, 1:] != IGNORED).nonzero() + torch.tensor([0, 1])
+    rows, at = places.T
+    one = torch.full((len(places), tokens.shape[1]), IGNORED, dtype=whose.dtype)
+    one[torch.arange(len(places)), at] = whose[rows, at]
+    return TokenRows(tokens[rows], one, places)

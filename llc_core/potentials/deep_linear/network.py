@@ -18,9 +18,10 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import SINGLE, lasting
-from llc_core.fields import is_list, whole
+from llc_core.fields import is_list, number, whole
 from llc_core.potentials.base import Batch
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs, gibbs_is_cheap, usual_sweeps
+from llc_core.potentials.deep_linear.data import INPUT_RANGE
 from llc_core.potentials.deep_linear.evaluation import LinearPotential
 from llc_core.potentials.deep_linear.expected import MOVED_NOTE, Expected
 from llc_core.potentials.deep_linear.random_networks import RandomNetwork, draw_network
@@ -53,6 +54,10 @@ def as_weights(weights: Sequence[Any]) -> list[np.ndarray]:
             )
         result.append(matrix)
     return result
+
+
+RELATIVE = 1e-6
+"""Tolerance of ranks once small singular values are cut: what is left of them is rounding."""
 
 
 class DeepLinearNetwork(Expected, LinearPotential):
@@ -134,6 +139,19 @@ class DeepLinearNetwork(Expected, LinearPotential):
             other.__dict__.pop(name, None)
         other.__dict__["_ranks"] = ranks
         return other
+
+    def effective_rank_table(self, n_beta: float | None = None) -> list[list[int]]:
+        """The table where singular values count as none that the chains of a run at this nβ cannot tell from zero.
+
+        n_beta: None: the usual one. Such chains spread an entry of the product by τ = (2nβ·E[x²])^−½, and a matrix of entries like
+        that has a largest singular value of about τ(√H_0 + √H_M) (Marchenko & Pastur). Each of the M layers is cut at its M-th root.
+        At a rest of `llc_core.stages`, `local_learning_coefficient(widths, table)` is the λ of what has been learned.
+        Raises ValueError for n_beta that is no positive number.
+        """
+        usual = self.n_beta if n_beta is None else number("n_beta", n_beta, 1e-12, 1e15)
+        noise = (2 * usual * INPUT_RANGE**2 / 3) ** -0.5
+        edge = noise * (math.sqrt(self.widths[0]) + math.sqrt(self.widths[-1]))
+        return numerical_ranks([_above(w, edge ** (1 / len(self.weights))) for w in self.weights], RELATIVE).table
 
     @property
     def layer_ranks(self) -> list[int]:
@@ -276,6 +294,12 @@ class DeepLinearNetwork(Expected, LinearPotential):
 
     def __repr__(self) -> str:
         return f"DeepLinearNetwork(widths={self.widths}, layer_ranks={self.layer_ranks}, dim={self.dim})"
+
+
+def _above(w: np.ndarray, least: float) -> np.ndarray:
+    """The matrix without singular values below this."""
+    u, s, v = np.linalg.svd(w.astype(np.float64), full_matrices=False)
+    return np.asarray((u * np.where(s < least, 0.0, s)) @ v)
 
 
 def spanning(inputs: Any, width: int) -> np.ndarray:

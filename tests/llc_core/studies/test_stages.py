@@ -35,6 +35,25 @@ def test_four_layers_climb_in_equal_steps():
     assert coefficients(llc_core.stages(DEEP)) == FOUR
 
 
+@pytest.mark.parametrize(
+    "widths, values", [((10, 4, 10), (4, 2, 1, 0.5)), ((7, 5, 6), (3, 1, 0.3)), (DEEP, (4, 2, 1, 0.5))]
+)
+def test_what_noise_hides_counts_as_none(widths, values):
+    found = llc_core.stages(widths, values, seed=5)
+    for stage in found:
+        table = stage.problem().effective_rank_table()
+        exact = llc_core.local_learning_coefficient(widths, table)
+        assert table[0][-1] == stage.rank
+        assert (float(exact), exact.multiplicity) == (float(stage.coefficient), stage.coefficient.multiplicity)
+    last = found[len(found) - 1].problem()
+    # The noise reaches the smallest value where nβ is its inverse square, by the same formula.
+    edge = (math.sqrt(widths[0]) + math.sqrt(widths[-1])) / values[-1]
+    few, many = (edge**2 / (2 * 100 / 3) * share for share in (0.8, 1.25))
+    assert [last.effective_rank_table(n_beta)[0][-1] for n_beta in (few, many)] == [len(values) - 1, len(values)]
+    with pytest.raises(ValueError, match="n_beta is -1"):
+        last.effective_rank_table(-1)
+
+
 def test_the_slope_is_that_of_the_loss():
     random = np.random.default_rng(0)
     shapes, teacher = [(3, 4), (2, 3), (5, 2)], random.standard_normal((5, 4))
