@@ -15,7 +15,13 @@ from llc_core.types import Hp, State
 
 
 def top_curvature(
-    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3, rise: float = 0.0
+    target: Target,
+    z: Tensor,
+    vector: Tensor,
+    metric: Tensor | None = None,
+    iterations: int = 3,
+    rise: float = 0.0,
+    rough: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Largest |eigenvalue| of G^½·∇²U·G^½ at each point z, [C, 1], and the vector [C, D] to go on from.
 
@@ -26,7 +32,7 @@ def top_curvature(
     size = torch.zeros_like(target.n_beta)
     for _ in range(iterations):
         vector = vector / vector.norm(dim=1, keepdim=True).clamp_min(1e-30)
-        image = target.curvature(z, vector if root is None else root * vector)
+        image = target.curvature(z, vector if root is None else root * vector, rough)
         vector = image if root is None else root * image
         before, size = size, vector.norm(dim=1, keepdim=True)
         if _at_rest(before, size, rise):
@@ -35,7 +41,13 @@ def top_curvature(
 
 
 def top_curvature_in_place(
-    target: Target, z: Tensor, vector: Tensor, metric: Tensor | None = None, iterations: int = 3, rise: float = 0.0
+    target: Target,
+    z: Tensor,
+    vector: Tensor,
+    metric: Tensor | None = None,
+    iterations: int = 3,
+    rise: float = 0.0,
+    rough: bool = False,
 ) -> Tensor:
     """The same value, [C, 1]; `vector` itself is changed, which spares copies of it. Not in adapted coordinates."""
     root = None if metric is None else metric.sqrt()
@@ -44,7 +56,8 @@ def top_curvature_in_place(
         vector.div_(vector.norm(dim=1, keepdim=True).clamp_min(1e-30))
         if root is not None:
             vector.mul_(root)
-        image = target.potential.rough_hvp(z, vector).mul_(target.n_beta).addcmul_(target.localization, vector)
+        hvp = target.potential.rough_hvp if rough else target.potential.hvp
+        image = hvp(z, vector).mul_(target.n_beta).addcmul_(target.localization, vector)
         vector.copy_(image if root is None else image.mul_(root))
         del image
         before, size = size, vector.norm(dim=1, keepdim=True)
@@ -58,7 +71,13 @@ def _at_rest(before: Tensor, size: Tensor, rise: float) -> bool:
 
 
 class Curvature:
-    """The top curvature at the chains of a run. Remembers the directions that it found, from which the next look goes on."""
+    """The top curvature at the chains of a run. Remembers the directions that it found, from which the next look goes on.
+
+    rough: whether it is for an automatic step alone, for which few rows do: their largest curvature is too high, and a step that was
+    given would be called too large.
+    """
+
+    rough = False
 
     def __init__(self, target: Target, sampler: Sampler, random: torch.Generator):
         self.target, self.sampler, self.random = target, sampler, random
@@ -69,7 +88,7 @@ class Curvature:
         if self._vector is None:
             self._vector = self._normals_like(state["delta"])
         metric = self.sampler.metric(state, hp)
-        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations, rise)
+        size, vector = top_curvature(self.target, state["delta"], self._vector, metric, iterations, rise, self.rough)
         # An exactly flat point (w0 = 0, γ = 0) maps every vector to 0, from where no iteration would come back.
         lost = vector.norm(dim=1, keepdim=True) == 0
         known = torch.where(torch.isfinite(size), vector, self._vector)
@@ -81,7 +100,9 @@ class Curvature:
         assert self._vector is not None
         z = state["delta"]
         away = self._normals_like(z) * self.target.potential.typical_scale(z)
-        return top_curvature(self.target, away, self._vector, self.sampler.metric(state, hp), iterations, rise)[0]
+        return top_curvature(
+            self.target, away, self._vector, self.sampler.metric(state, hp), iterations, rise, self.rough
+        )[0]
 
     def forget(self) -> None:
         """The directions are no longer those of the coordinates."""
@@ -133,5 +154,7 @@ class CurvatureInTurn(Curvature):
             mine = {name: value[row] for name, value in state.items()}
             metric = self.sampler.metric(mine, hp_of(hp, row))
             target = self.target.of(row)
-            sizes.append(top_curvature_in_place(target, mine["delta"], self._vector, metric, iterations, rise))
+            sizes.append(
+                top_curvature_in_place(target, mine["delta"], self._vector, metric, iterations, rise, self.rough)
+            )
         return torch.cat(sizes)

@@ -247,12 +247,13 @@ class Target:
             loss, grad, delta, self.n_beta, self.localization, pulled, prior_energy=prior, prior_grad=prior_grad
         )
 
-    def curvature(self, z: Tensor, vector: Tensor) -> Tensor:
-        """∇²U·vector in z, [C, D]."""
+    def curvature(self, z: Tensor, vector: Tensor, rough: bool = False) -> Tensor:
+        """∇²U·vector in z, [C, D].  rough: on no more rows than a step size needs."""
+        hvp = self.potential.rough_hvp if rough else self.potential.hvp
         if self.coordinates is None:
-            return self.n_beta * self.potential.rough_hvp(z, vector) + self.prior_precision * vector
+            return self.n_beta * hvp(z, vector) + self.prior_precision * vector
         move = self.coordinates.to_delta(vector)
-        image = self.n_beta * self.potential.rough_hvp(self.delta(z), move) + self.prior_precision * move
+        image = self.n_beta * hvp(self.delta(z), move) + self.prior_precision * move
         return self.coordinates.pull_back(image)
 
     def recoordinate(self, z: Tensor, factors: list[Factors], groups: Groups) -> Tensor:

@@ -38,6 +38,7 @@ class StepLimit:
     def __init__(self, curvature: Curvature, sampler: Sampler, groups: Groups, step_size: StepSize, heat: float = 1.0):
         self.heat = heat
         self.curvature, self.sampler, self.groups, self.step_size = curvature, sampler, groups, step_size
+        self.curvature.rough = step_size.automatic
         self.limit = torch.full_like(step_size.current, math.inf)
         self.late = torch.full_like(step_size.current, math.inf)
         self._backoff = torch.ones_like(step_size.current)

@@ -53,7 +53,7 @@ class Writer(TorchDispatchMode):
         self.refused = ""
         for each in inputs:
             self._slot(each)
-            self.strange.add(_memory(each))
+            self.strange.add(memory_of(each))
         self.inputs = len(self.values)
 
     def _slot(self, value: Tensor) -> int:
@@ -64,7 +64,7 @@ class Writer(TorchDispatchMode):
     def _known(self, value: Tensor) -> int:
         if id(value) not in self.place:
             self._slot(value)
-            self.strange.add(_memory(value))
+            self.strange.add(memory_of(value))
         return self.place[id(value)]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -98,10 +98,10 @@ class Writer(TorchDispatchMode):
                 each.made.append(self._slot(value))
             elif not each.in_place:  # it came back as it was
                 each.made.append(None)
-            elif _memory(value) in self.strange:
+            elif memory_of(value) in self.strange:
                 return "it writes to what is not its own"
             else:
-                self.rewritten.add(_memory(value))
+                self.rewritten.add(memory_of(value))
                 each.made.append(self.place[id(value)])
         self.operations.append(each)
         return "it is large" if self.bytes > BYTES else ""
@@ -113,7 +113,7 @@ class Writer(TorchDispatchMode):
             self.operations, self.values, self.place = [], [], {}
 
 
-def _memory(value: Tensor) -> int:
+def memory_of(value: Tensor) -> int:
     return value.untyped_storage().data_ptr()
 
 
@@ -127,7 +127,7 @@ class Written:
         self._owners: dict[int, int] = {}
         self._views: dict[Hashable, int] = {}
         for slot, value in enumerate(self._values):
-            self._owners.setdefault(_memory(value), slot)
+            self._owners.setdefault(memory_of(value), slot)
         operations: list[Operation] = []
         there: set[int] = set()
         for each in writer.operations:
@@ -143,15 +143,15 @@ class Written:
     def _is_view(self, slot: int) -> bool:
         """Whether this is memory of an earlier slot, seen otherwise. Of memory that is written to again all is left as it was."""
         value = self._values[slot]
-        owner = self._owners[_memory(value)]
+        owner = self._owners[memory_of(value)]
         plain = value.dtype == self._values[owner].dtype and not (value.is_conj() or value.is_neg())
-        return owner != slot and plain and value.numel() > 0 and _memory(value) not in self._rewritten
+        return owner != slot and plain and value.numel() > 0 and memory_of(value) not in self._rewritten
 
     def _read(self, slot: int, operations: list[Operation], there: set[int]) -> int:
         """The slot to read in place of this one: of all views that look alike the first, which is made where it is needed first."""
         if not self._is_view(slot):
             return slot
-        value, owner = self._values[slot], self._owners[_memory(self._values[slot])]
+        value, owner = self._values[slot], self._owners[memory_of(self._values[slot])]
         look = tuple(value.shape), value.stride(), value.storage_offset()
         whole = self._values[owner]
         if look == (tuple(whole.shape), whole.stride(), whole.storage_offset()):
@@ -173,7 +173,7 @@ class Written:
     def _settle(self, operations: list[Operation]) -> None:
         """Leave out what does not vary and what is not needed, and find where each slot is read last."""
         values = self._values
-        varies = {k for k, value in enumerate(values) if k < self.inputs or _memory(value) in self._rewritten}
+        varies = {k for k, value in enumerate(values) if k < self.inputs or memory_of(value) in self._rewritten}
         kept: list[Operation] = []
         for each in operations:
             if each.in_place or varies.intersection((*each.slots(), *each.results())):
@@ -218,6 +218,14 @@ class Written:
                 for slot in each.last:
                     slots[slot] = None
         return [slots[slot].clone() if self.is_constant(k) else slots[slot] for k, slot in enumerate(self.results)]
+
+    def gives(self, inputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
+        """Whether the operations can be made again, and give these results to the last bit."""
+        try:
+            found = self(inputs)
+        except (RuntimeError, TypeError):
+            return False
+        return all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(found, wanted, strict=True))
 
     def is_constant(self, result: int) -> bool:
         """Whether a result does not depend on the inputs. Who gets it may write to it, so it is copied."""

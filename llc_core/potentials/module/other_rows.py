@@ -12,7 +12,7 @@ from torch import Tensor
 
 from llc_core.fields import whole
 from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput
-from llc_core.potentials.module.losses import IGNORED, CrossEntropy, NextToken
+from llc_core.potentials.module.losses import IGNORED, CrossEntropy, Loss, NextToken, settled
 from llc_core.potentials.module.meant import rows_with_label
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.parameters import choose
@@ -39,7 +39,9 @@ def with_rows(problem: NetworkPotential, data: Any, own: bool = False) -> Networ
     if weighted:
         columns.insert(0, torch.ones(len(columns[0]), dtype=problem.data.kinds[0].dtype, device="cpu"))
     found = _on(problem, TensorData(columns, shuffle=own))
-    if bool((columns[-1] == IGNORED).any()):
+    if own:
+        found.calling = _settled_anew(found)
+    elif bool((columns[-1] == IGNORED).any()):
         found.calling = _ignoring(found.calling)
     try:
         losses = found.per_sample_loss(torch.zeros(1, found.dim, device="cpu"), 0, found.samples)
@@ -83,6 +85,22 @@ def _on(problem: NetworkPotential, data: Data) -> NetworkPotential:
     other.data, other._on, other._which_mean = data, {}, False
     other.batch_size = min(problem.batch_size, data.size)
     return other
+
+
+def _settled_anew(problem: NetworkPotential) -> Calling:
+    """What a mean over labels is divided by belongs to the data."""
+    calling = problem.calling
+    if not isinstance(calling, OfOutput):
+        return calling
+    fresh: Loss = calling.loss
+    if isinstance(fresh, NextToken):
+        fresh = replace(fresh, rule=replace(fresh.rule, ignore_index=IGNORED, scale=1.0))
+    elif isinstance(fresh, CrossEntropy):
+        fresh = replace(fresh, ignore_index=IGNORED, scale=1.0)
+    place = problem._place(torch.zeros(1, problem.dim, device="cpu"))
+    inputs, target = place.rows(0, min(2, problem.samples)).of(0)
+    output = calling.output(problem.module, {**place.weights.still, **place.weights.moving}, inputs)
+    return replace(calling, loss=settled(fresh, output, target, problem.data.targets))
 
 
 def _ignoring(calling: Calling) -> Calling:

@@ -289,6 +289,7 @@ class Looped:
         def take(name: str, leaf: Tensor) -> None:
             piece, part = untouched.pop(name), leaf.grad
             assert part is not None
+            part = part.to_dense() if part.is_sparse else part
             part = part.flatten() if piece.chosen is None else part.flatten()[piece.chosen]
             put(grad[piece.start : piece.stop], part)
             leaf.grad = None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 import torch
 from torch import Tensor
 
-from llc_core.potentials.module.operations import Writer, Written
+from llc_core.potentials.module.operations import Writer, Written, memory_of
 
 SEEN = 4
 """Passes of one shape that go by before one is written down: most of those with which a run begins come once or twice."""
@@ -32,7 +32,10 @@ class _Shape:
 
 
 class Replayed:
-    """Calls of functions of tensors, whose operations are made again where that is the same."""
+    """Calls of functions of tensors, whose operations are made again where that is the same.
+
+    A function may read other tensors too, as weights that do not move. These must stay as they are: what is made of them is kept.
+    """
 
     def __init__(self) -> None:
         self._shapes: dict[Hashable, _Shape] = {}
@@ -44,21 +47,21 @@ class Replayed:
         # Views are found by where they lie, so that all inputs begin where their memory does.
         inputs = [x if x.storage_offset() == 0 else x.clone() for x in inputs]
         first: dict[int, int] = {}
-        same = tuple(first.setdefault(id(x), k) for k, x in enumerate(inputs))
+        same = tuple(first.setdefault(memory_of(x), k) for k, x in enumerate(inputs))
         whole = key, same, tuple((x.shape, x.dtype, x.stride()) for x in inputs)
         if len(self._shapes) >= SHAPES and whole not in self._shapes:
             self._shapes.clear()
         shape = self._shapes.setdefault(whole, _Shape())
-        if shape.checked and shape.written is not None:
-            return shape.written(inputs)
+        written = shape.written  # another thread may take it away
+        if shape.checked and written is not None:
+            return written(inputs)
         shape.seen += 1
         if shape.refused or shape.seen <= SEEN:
             return function(inputs)
-        if shape.written is None:
+        if written is None:
             return _write(shape, function, inputs)
         found = function(inputs)
-        again = shape.written(inputs)
-        if all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(found, again, strict=True)):
+        if written.gives(inputs, found):
             shape.checked = True
         else:
             shape.written, shape.refused = None, "its numbers change"
@@ -67,10 +70,15 @@ class Replayed:
 
 def _write(shape: _Shape, function: Pass, inputs: Sequence[Tensor]) -> list[Tensor]:
     writer = Writer(inputs)
-    with writer:
-        found = function(inputs)
+    try:
+        with writer:
+            found = function(inputs)
+        written = None if writer.refused else Written(writer, found)
+    except Exception as error:  # an operation that cannot be watched, a tensor without memory of its own
+        shape.refused = type(error).__name__
+        return function(inputs)
     shape.refused = writer.refused
-    if not writer.refused:
-        shape.written = Written(writer, found)
-        found = [x.clone() if shape.written.is_constant(k) else x for k, x in enumerate(found)]
-    return found
+    if written is None:
+        return found
+    shape.written = written
+    return [x.clone() if written.is_constant(k) else x for k, x in enumerate(found)]

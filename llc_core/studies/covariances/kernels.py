@@ -76,7 +76,7 @@ def loss_kernel(found: Any, correlations: bool = False, memory: int | None = Non
     probes = kept.losses.shape[2] - len(kept.rows)
     rows = np.concatenate([kept.rows, -1 - np.arange(probes)])
     if not fits(len(rows), len(rows), memory):
-        return sketch(kept, rows, correlations, rank_for(len(rows), memory))
+        return sketch(kept, rows, correlations, rank_for(len(rows), memory), memory=memory)
     made = covariances(kept.losses, kept.losses, kept.weights, correlations, memory)
     even = {
         name: (getattr(made, name) + getattr(made, name).T) / 2 for name in ("values", "se")

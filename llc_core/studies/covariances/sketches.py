@@ -86,16 +86,24 @@ def rank_for(rows: int, memory: int | None) -> int:
 
 
 def sketch(
-    kept: RowDraws, rows: np.ndarray, correlations: bool = False, rank: int = MOST, seed: int = 0
+    kept: RowDraws,
+    rows: np.ndarray,
+    correlations: bool = False,
+    rank: int = MOST,
+    seed: int = 0,
+    memory: int | None = None,
 ) -> KernelSketch:
-    """The sketch of `loss_kernel`.  rows: their numbers.  rank: columns of the factor, at most.  seed: of the random directions."""
+    """The sketch of `loss_kernel`.  rows: their numbers.  rank: columns of the factor, at most.  seed: of the random directions.
+
+    memory: as of `covariances`.
+    """
     size = kept.losses.shape[2]
     rank = min(whole("rank", rank, 1), size)
     weights = kept.weights / kept.weights.shape[1]
     losses, w = kept.losses.reshape(-1, size), weights.ravel()
     mean = w @ losses
-    still = np.ptp(losses, axis=0) == 0
     variances = np.array([w @ (losses[:, k] - mean[k]) ** 2 for k in range(size)])
+    still = (np.ptp(losses, axis=0) == 0) | (variances == 0)  # it may move at draws that weigh nothing
     variances[still] = 0
     scale = np.ones(size)
     if correlations:
@@ -116,7 +124,7 @@ def sketch(
     factor = product @ (vectors[:, there] / np.sqrt(values[there]))
     signs = random.choice([-1.0, 1.0], (size, PROBES))
     standard = kept.losses * scale if correlations else kept.losses
-    made = covariances(standard, standard @ signs, kept.weights)
+    made = covariances(standard, standard @ signs, kept.weights, memory=memory)
     diagonal = variances * scale**2
     left_out = np.maximum(diagonal - (factor**2).sum(axis=1), 0)
     rest = made.values - factor @ (factor.T @ signs) - left_out[:, None] * signs

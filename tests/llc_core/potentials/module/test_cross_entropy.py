@@ -9,7 +9,7 @@ from small_networks import gradient_by_difference, moved
 from torch import nn
 from torch.nn import functional as F
 
-from llc_core import CrossEntropy, NetworkPotential
+from llc_core import CrossEntropy, NetworkPotential, with_rows
 from llc_core.networks.data import Split
 from llc_core.networks.training import train
 
@@ -174,3 +174,18 @@ def test_training_takes_the_same_layout():
     with torch.no_grad():
         right = float((model(x).argmax(1) == y).sum()) / (y.numel() - 3)
     assert trained.last.train_accuracy == pytest.approx(right)
+
+
+def test_a_data_set_of_its_own_has_a_mean_of_its_own():
+    """Of the first data every position has a label, of the second one in four: means are over those that have one."""
+    torch.manual_seed(0)
+    tokens, module = torch.randint(0, 5, (24, 4)), nn.Embedding(5, 5)
+    first = NetworkPotential(module, "cross_entropy", (tokens, tokens.roll(1, 0)))
+    labels = torch.full((24, 4), -100)
+    labels[:, 2] = tokens[:, 1]
+    for data in ((tokens, labels), (tokens, tokens)):
+        other, direct = with_rows(first, data, own=True), NetworkPotential(module, "cross_entropy", data)
+        assert other.n == direct.n
+        at = torch.zeros(1, other.dim)
+        torch.testing.assert_close(other.excess_loss_and_grad(at, None)[1], direct.excess_loss_and_grad(at, None)[1])
+        torch.testing.assert_close(other.per_sample_loss(at, 0, 24).mean(), direct.per_sample_loss(at, 0, 24).mean())

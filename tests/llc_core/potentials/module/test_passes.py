@@ -15,7 +15,7 @@ from small_networks import batch, classifier, gradient_by_difference, moved
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from llc_core import NetworkPotential, RunConfig, estimate
+from llc_core import SGLD, NetworkPotential, RunConfig, estimate
 from llc_core.engine.run import Run
 from llc_core.potentials.module.layers import dense_stack
 from llc_core.potentials.module.losses import LOSSES, SLOPES
@@ -418,3 +418,39 @@ def test_chains_on_two_cores_give_the_numbers_of_one(monkeypatch):
         torch.set_num_threads(before)
     assert math.isfinite(found[0].sum())
     np.testing.assert_array_equal(*found)
+
+
+class Looked(nn.Module):
+    def __init__(self, sparse):
+        super().__init__()
+        torch.manual_seed(0)
+        self.words, self.out = nn.Embedding(6, 3, sparse=sparse), nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.out(self.words(x).mean(dim=1))
+
+
+def test_a_sparse_gradient_is_that_of_the_dense_one():
+    rows, delta = (torch.arange(20).reshape(5, 4) % 6, torch.arange(5) % 2), torch.full((2, 26), 0.1)
+    sparse, dense = (NetworkPotential(Looked(each), "cross_entropy", rows, method="loop") for each in (True, False))
+    for a, b in zip(sparse.excess_loss_and_grad(delta, None), dense.excess_loss_and_grad(delta, None), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_few_rows_set_an_automatic_step_and_judge_no_given_one(monkeypatch):
+    """The largest curvature of few rows is too large: a step that was given would be called unstable."""
+    torch.manual_seed(0)
+    x, module = torch.randn(1500, 40), nn.Linear(40, 1)
+    problem = NetworkPotential(module, "squared_error", (x, x[:, :1]), batch_size=50)
+    problem._row_bytes = 1 << 20
+    first = x[problem.data.order][:64]
+    few = NetworkPotential(module, "squared_error", (first, first[:, :1]), shuffle=False)
+    vector, at = torch.randn(1, problem.dim), torch.zeros(1, problem.dim)
+    torch.testing.assert_close(problem.rough_hvp(at, vector), few.hvp(at, vector))
+    looked = []
+    rough = NetworkPotential.rough_hvp
+    monkeypatch.setattr(NetworkPotential, "rough_hvp", lambda *given: looked.append(1) or rough(*given))
+    estimate(problem, SGLD(step_size=1e-5), steps=60, chains=2, progress=False)
+    assert not looked
+    estimate(problem, "SGLD", steps=60, chains=2, progress=False)
+    assert looked

@@ -128,6 +128,28 @@ def test_what_operations_alone_do_not_say_is_refused(function, why):
     assert why in shape.refused and not shape.checked
 
 
+def test_inputs_that_shared_memory_once_are_read_apart_later():
+    call, base = replayed.Replayed(), torch.arange(12.0)
+    for _ in range(8):
+        call("a", lambda given: [given[0].sum() + given[1][0] * 2], [base, base.view(3, 4)])
+    other = torch.ones(3, 4)
+    (found,) = call("a", lambda given: [given[0].sum() + given[1][0] * 2], [base, other])
+    assert torch.equal(found, base.sum() + other[0] * 2)
+
+
+def test_an_operation_that_cannot_be_watched_is_made_as_it_is(monkeypatch):
+    call = replayed.Replayed()
+
+    def unwatched(self, func, types, args=(), kwargs=None):
+        raise NotImplementedError("no rule")
+
+    monkeypatch.setattr(replayed.Writer, "__torch_dispatch__", unwatched)
+    for k in range(8):
+        assert call("a", lambda given: [given[0] + 1], [torch.full((2,), float(k))])[0].sum() == 2 * (k + 1)
+    (shape,) = call._shapes.values()
+    assert shape.refused == "NotImplementedError"
+
+
 def test_rows_that_lie_within_others_and_results_that_do_not_vary():
     """A slice begins in the middle of its memory; what a constant gives may be written to by who gets it."""
     call, data = replayed.Replayed(), torch.arange(400.0).reshape(40, 10)
