@@ -30,7 +30,7 @@ BREATH_SECONDS = 0.001
 HEARTBEAT_SECONDS = 60.0
 """Long enough for a server at its limit: a page that is closed ends its run within seconds by itself (`app.session.live`)."""
 BUILDERS = 2
-CAPACITY = 8
+CAPACITY = 12
 """Runs that are stepped at the same time; the others wait in a queue."""
 TURN_SECONDS = 1.0
 """While others wait, a run goes to the end of the queue after it has used so much time of the worker."""
@@ -122,7 +122,7 @@ class RunManager:
             self._runs = [run for run in self._runs if not run.free()]
             wanting = [run for run in self._runs if run.handle.wants_steps]
             if len(wanting) > self._capacity:
-                wanting = sorted(self._rotate(wanting), key=lambda run: run.whole >= self._first_seconds)
+                wanting = sorted(self._rotate(wanting), key=lambda run: not self._is_awaited(run))
             for place, run in enumerate(wanting[self._capacity :], start=1):
                 run.handle.queue(place)
             candidates = wanting[: self._capacity]
@@ -135,6 +135,10 @@ class RunManager:
             chosen = min(candidates, key=lambda run: run.turn)
             chosen.turn = self._turn
             return chosen
+
+    def _is_awaited(self, run: SteppedRun) -> bool:
+        """Whether somebody sees nothing until it has had its turn: a first picture, or the steps of a paused run that were asked for."""
+        return run.whole < self._first_seconds or bool(run.handle.steps_asked[0])
 
     def _rotate(self, wanting: list[SteppedRun]) -> list[SteppedRun]:
         """Those who have had their turn go to the end: a run of an hour must not shut out a class."""
