@@ -132,6 +132,6 @@ def evidence_words(first: DataErrors, evidence: FreeEnergy | None, n: int, coeff
     energy = with_error(-evidence.log_z, evidence.log_z_se)
     doubt = " The ladder has a sign against it." if evidence.reason else ""
     return (
-        f'<p class="small">{wbic} A ladder from the prior gives the free energy: {energy}.{doubt} '
-        "WBIC leaves out the constant that the prior adds, which is nearly the same at every n.</p>"
+        f'<p class="small">{wbic} A ladder from the prior gives the free energy: {energy}. '
+        f"WBIC leaves out the constant that the prior adds, which is nearly the same at every n.{doubt}</p>"
     )
