@@ -20,6 +20,7 @@ from llc_core.potentials.deep_linear.network import DeepLinearNetwork
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.potentials.polygons import polygon_coefficient, superposition
+from llc_core.theory.quadratic import quadratic_network_coefficient
 from llc_core.types import LearningCoefficient
 
 WATANABE = "Watanabe 2009: the least of (h + 1)/(2k) over the axes"
@@ -141,6 +142,14 @@ def _networks() -> Iterator[Answer]:
         _spare_unit,
         LearningCoefficient(Fraction(1, 2), 2),
     )
+    for name, words, units, rank in (
+        ("quadratic", "Σ(w·x)² of 3 inputs, as many units as its rank of 2", 2, 2),
+        ("quadratic, spare units", "the same with three units more, each of which costs a quarter", 5, 2),
+        ("quadratic, full rank", "the same of rank 3, where more units cost nothing", 5, 3),
+    ):
+        value = quadratic_network_coefficient(3, units, rank)
+        source = "the form of degree four that is left, see quadratic_network_coefficient"
+        yield known(name, words, source, partial(_quadratic, units, rank), value)
     polygons = {
         "pentagon": ("superposition: five of six features, the sixth silent", 5, "silent"),
         "pentagon and a mean": ("superposition: five of six features, the sixth a constant", 5, "mean"),
@@ -169,6 +178,26 @@ def _regression() -> NetworkPotential:
     with torch.no_grad():
         layer.weight.copy_(_grid(1, 6))
         return NetworkPotential(layer, "mse", (inputs, layer(inputs)), n=10**5)
+
+
+class _Squares(nn.Module):
+    """Σ_k (w_k·x)²."""
+
+    def __init__(self, weight: torch.Tensor):
+        super().__init__()
+        self.weight = nn.Parameter(weight)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x @ self.weight.T).square().sum(dim=-1, keepdim=True)
+
+
+def _quadratic(units: int, rank: int) -> NetworkPotential:
+    # Sines of 1, 2 and 3 are none in general position: sin² 2 = sin 1 · sin 3 + sin² 1, and λ is less by a half.
+    weight, inputs = torch.zeros(units, 3), 2 * _grid(100, 5)[:, [0, 1, 4]]
+    weight[:rank] = torch.eye(3)[:rank] + 0.3 * _grid(rank, 3)
+    with torch.no_grad():
+        net = _Squares(weight)
+        return NetworkPotential(net, "mse", (inputs, net(inputs)), n=10**5)
 
 
 def _spare_unit() -> NetworkPotential:

@@ -30,6 +30,9 @@ STATED = {  # by hand from the sources
     "adapter": (6, 1),
     "linear regression": (3, 1),
     "a unit too many": (1 / 2, 2),
+    "quadratic": (2.5, 1),
+    "quadratic, spare units": (3.25, 1),
+    "quadratic, full rank": (3, 1),
     "pentagon": (7, 1),
     "pentagon and a mean": (8.5, 1),
     "hexagon": (8.5, 1),
@@ -58,6 +61,15 @@ def test_it_is_a_table():
     assert repr(KEY).count("\n") == len(KEY) == len(KEY.rows())
     with pytest.raises(ValueError, match="name is 'heptagon'; choose one of bowl, line"):
         KEY["heptagon"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["quadratic", "quadratic, spare units", "quadratic, full rank"])
+def test_networks_of_squares_read_their_lambda(name):
+    """The form of degree four has λ = N/4 at every nβ, so that chains should read all of it."""
+    answer = KEY[name]
+    found = estimate(answer.problem(), chains=8, steps=20_000, localization=1.0, progress=False)
+    assert found.r_hat < 1.05 and abs(found.llc - answer.learning_coefficient) < 4 * found.llc_se + 0.02
 
 
 @pytest.mark.slow
