@@ -81,9 +81,10 @@ class Answers(Mapping[str, Answer]):
         ]
 
     def __repr__(self) -> str:
-        lines = [f"{'name':<26} {'d':>4} {'λ':>7} {'m':>2}  what"]
+        wide = max(map(len, self._found))
+        lines = [f"{'name':<{wide}} {'d':>4} {'λ':>7} {'m':>2}  what"]
         lines += [
-            f"{row['name']:<26} {row['d']:>4} {row['λ']:>7.4g} {row['m']:>2}  {row['what']}" for row in self.rows()
+            f"{row['name']:<{wide}} {row['d']:>4} {row['λ']:>7.4g} {row['m']:>2}  {row['what']}" for row in self.rows()
         ]
         return "\n".join(lines)
 
@@ -150,6 +151,7 @@ def _networks() -> Iterator[Answer]:
         value = quadratic_network_coefficient(3, units, rank)
         source = "the form of degree four that is left, see quadratic_network_coefficient"
         yield known(name, words, source, partial(_quadratic, units, rank), value)
+    yield from _degenerate()
     polygons = {
         "pentagon": ("superposition: five of six features, the sixth silent", 5, "silent"),
         "pentagon and a mean": ("superposition: five of six features, the sixth a constant", 5, "mean"),
@@ -159,6 +161,19 @@ def _networks() -> Iterator[Answer]:
         make = partial(superposition, sides, left_out=left_out)
         value = polygon_coefficient(sides, left_out=left_out)
         yield Answer(name, words, make().dim, value, "Chen et al. 2023 (arXiv 2310.06301)", make, 5e4)
+
+
+def _degenerate() -> Iterator[Answer]:
+    """ReLU networks beside two ordinary units each. Flat directions are long, so that chains need a γ of 1e4 to stay near."""
+    from llc_core.studies.papers.degeneracies import N_BETA, Degeneracies, cases
+
+    source = "half the rank of the Jacobian: the zeros are a manifold (Hitchcock & Hoogland 2025, appendix A)"
+    for case in cases():
+        make = partial(Degeneracies().problem, case)
+        value = LearningCoefficient(Fraction(case.matters, 2))
+        yield Answer(
+            f"ReLU, {case.name}", "two ReLU units and a degeneracy", len(case.parameters), value, source, make, N_BETA
+        )
 
 
 def _of(name: str, words: str, source: str, make: Callable[[], Potential]) -> Answer:

@@ -191,21 +191,24 @@ class Degeneracies(Study):
             kept = torch.cat([kept, drawn[far]])
         return kept[: self.rows]
 
+    def problem(self, case: Degenerate) -> NetworkPotential:
+        """The network at its own outputs, so that w0 is a minimum."""
+        x, units = self.inputs(case), case.parameters[:-1].view(-1, OF_UNIT)
+        into, out = nn.Linear(INPUTS, len(units)).double(), nn.Linear(len(units), 1).double()
+        module = nn.Sequential(into, nn.ReLU(), out)
+        with torch.no_grad():
+            into.weight.copy_(units[:, :INPUTS])
+            into.bias.copy_(units[:, INPUTS])
+            out.weight.copy_(units[:, -1:].T)
+            out.bias.copy_(case.parameters[-1:])
+            return NetworkPotential(module, "mse", (x, module(x)), n=N_BETA)
+
     def _estimated(self, case: Degenerate, at: Place) -> tuple[float, float]:
         """λ̂ and its standard error."""
 
         def make() -> dict[str, float]:
-            x, units = self.inputs(case), case.parameters[:-1].view(-1, OF_UNIT)
-            into, out = nn.Linear(INPUTS, len(units)).double(), nn.Linear(len(units), 1).double()
-            module = nn.Sequential(into, nn.ReLU(), out)
-            with torch.no_grad():
-                into.weight.copy_(units[:, :INPUTS])
-                into.bias.copy_(units[:, INPUTS])
-                out.weight.copy_(units[:, -1:].T)
-                out.bias.copy_(case.parameters[-1:])
-                problem = NetworkPotential(module, "mse", (x, module(x)), n=N_BETA)
             found = estimate(
-                problem, "HMC", chains=self.chains, steps=self.steps, n_beta=N_BETA, localization=LOCALIZATION, seed=self.seed,
+                self.problem(case), "HMC", chains=self.chains, steps=self.steps, n_beta=N_BETA, localization=LOCALIZATION, seed=self.seed,
                 progress=False,
             )  # fmt: skip
             return {"llc": float(found.llc), "se": float(found.llc_se)}
