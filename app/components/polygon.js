@@ -51,7 +51,8 @@ export function render({model}) {
     move()
   }
   const move = () => {
-    if (model.now.length !== model.w0.length) return
+    // Where a chain has diverged the arrows stay at its last place: they could not come back from what is no number.
+    if (model.now.length !== model.w0.length || !model.now.every(Number.isFinite)) return
     goal = [...model.now]
     trails.forEach(({points, path}, k) => {
       points.push(place(goal, k).map((v) => v.toFixed(1)).join(' '))

@@ -29,6 +29,7 @@ export function render({model}) {
     })
     const best = cheapest(x), from = grid.find((value) => value > x && cheapest(value) !== best)
     many.textContent = tidy(10 ** x)
+    slider.setAttribute('aria-valuetext', many.textContent) // the slider itself counts powers of ten
     svg.setAttribute('aria-label', `Price of each solution above the cheapest, against n. At ${tidy(10 ** x)} samples the cheapest is: ${best[0]}.`)
     Object.assign(root.dataset, {best: best[0], turn: from === undefined ? '' : turn(best, cheapest(from), x)})
     said.textContent = `The price is n·L + λ·log n. Blue: this polygon. Cheapest at ${tidy(10 ** x)} samples: ${best[0]}. `
