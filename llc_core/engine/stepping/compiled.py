@@ -28,6 +28,9 @@ WORTH = 1 << 29
 """Normals of a run, over all its chains and steps, from which on they are made by `llc_core.compute.philox`: about where the time to
 import numba and to compile the loop is repaid."""
 
+ENOUGH_FOR_THREADS = 1 << 18
+"""Parameters of one chain whose update takes half a millisecond, of which to begin with a second thread is a tenth."""
+
 
 def worth_compiling(like: Tensor, dim: int, chains: int, steps: int) -> bool:
     """Whether a run takes its normals from `llc_core.compute.philox`: where numba is installed, by the run's shape alone, so that the
@@ -88,12 +91,16 @@ class CompiledUpdate:
         memories = [state[name].numpy() for name in cell.memories]
         a, b = [*memories, delta, delta][:2]
 
-        def work(chains: Sequence[int]) -> None:
+        def work(chains: Sequence[int], begin: int = 0, end: int | None = None) -> None:
             rows = slice(chains[0], chains[-1] + 1)
-            words = words_of(self.seed, step, first + chains[0])
-            compiled(delta[rows], a[rows], b[rows], gradient[rows], numbers[rows], *words)
+            part, words = (rows, slice(begin, end)), words_of(self.seed, step, first + chains[0])
+            compiled(delta[part], a[part], b[part], gradient[part], numbers[rows], begin // GROUP, *words)
 
-        over_chains(count, work)
+        cuts = _cuts(delta.shape[1]) if count == 1 else []
+        if cuts:
+            over_chains(len(cuts) - 1, lambda parts: work([0], cuts[parts[0]], cuts[parts[-1] + 1]))
+        else:
+            over_chains(count, work)
         state.update(after)
 
     def _numbers(self, cell: Cell, state: State, energy: Energy, hp: Hp) -> np.ndarray:
@@ -112,6 +119,14 @@ class CompiledUpdate:
         numbers = torch.cat([column.expand(count, 1) for column in columns], dim=1).float().numpy()
         self._known = made_of, numbers
         return numbers
+
+
+def _cuts(dim: int) -> list[int]:
+    """Where the parameters of one chain are cut, a part for each of torch's threads; empty where one thread is faster."""
+    threads = torch.get_num_threads()
+    if threads == 1 or dim < ENOUGH_FOR_THREADS:
+        return []
+    return [*(dim // GROUP * i // threads * GROUP for i in range(threads)), dim]
 
 
 def _kernel() -> Callable[[Cell, int], Callable[..., None]] | None:

@@ -30,11 +30,11 @@ _COMPILED: dict[Any, Update] = {}
 
 
 def update(cell: Cell, numbers: int) -> Update:
-    """A function (delta, a, b, gradient [C, D], p [C, numbers], word, step_low, step_high, key_low, key_high), in place, float32.
+    """A function (delta, a, b, gradient [C, D], p [C, numbers], first, word, step_low, step_high, key_low, key_high), in place, float32.
 
     a, b: the cell's memories; where it has fewer they may be anything.  p: `cell.numbers` of every chain.
     word: the first chain's word of the counter; the next chain's is 256 more. The noise is that of `philox.fill` from
-    place 0 on, field 0. Compiled at the first call.
+    place first · GROUP on, field 0. Compiled at the first call.
     """
     with _LOCK:
         key = (cell.step, len(cell.memories), numbers)
@@ -61,15 +61,16 @@ def _make(step: Callable[..., Any], memories: int, numbers: int) -> Update:
 
     @compiled(**OPTIONS)
     def chains(
-        delta: Any, a: Any, b: Any, grad: Any, p: Any, word: Any, low: Any, high: Any, key_low: Any, key_high: Any
-    ) -> None:
+        delta: Any, a: Any, b: Any, grad: Any, p: Any,
+        first: Any, word: Any, low: Any, high: Any, key_low: Any, key_high: Any,
+    ) -> None:  # fmt: skip
         noise = np.empty(GROUP, np.float32)
         for c in range(delta.shape[0]):
             mine = FIXED(p[c], numbers)
             for start in range(0, delta.shape[1], GROUP):
                 stop = min(delta.shape[1], start + GROUP)
                 z = noise[: stop - start]
-                fill_groups(z, start // GROUP, word + 256 * c, low, high, key_low, key_high)
+                fill_groups(z, first + start // GROUP, word + 256 * c, low, high, key_low, key_high)
                 group(delta[c, start:stop], a[c, start:stop], b[c, start:stop], grad[c, start:stop], z, mine)
 
     kept: Update = keep(chains, (step,), memories, numbers)

@@ -30,5 +30,7 @@ def test_the_slider_moves_the_training_and_a_cell_begins_chains(app):
     expect(page.get_by_text(re.compile(r"Chains that begin here read λ̂ = [12]\.\d"))).to_be_visible(timeout=60_000)
     page.set_viewport_size({"width": 390, "height": 844})
     cells = page.get_by_role("button", name=re.compile("^rank A"))
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in (each.bounding_box() for each in cells.all()))
+    assert all(
+        box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in (each.bounding_box() for each in cells.all())
+    )
     assert not app.problems

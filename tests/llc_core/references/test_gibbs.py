@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+from cases import few
 from targets import Quadratic
 from torch import Tensor
 
@@ -342,12 +343,16 @@ def test_gauge_moves_change_no_result(widths, ranks):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "widths, ranks, n_beta, mass",
-    [
-        ([3, 2, 3], [1, 1], 20.0, "unit"),
-        ([4, 3, 4], [3, 1], 100.0, "unit"),
-        ([2, 3, 3, 2], [1, 2, 1], 20.0, "unit"),
-        ([3, 2, 3], [2, 2], 20.0, "adapted"),
-    ],
+    few(
+        [
+            ([3, 2, 3], [1, 1], 20.0, "unit"),
+            ([3, 2, 3], [2, 2], 20.0, "adapted"),
+            ([4, 3, 4], [3, 1], 100.0, "unit"),
+            ([2, 3, 3, 2], [1, 2, 1], 20.0, "unit"),
+        ],
+        2,
+        unpack=True,
+    ),
 )
 def test_gibbs_agrees_with_hmc(widths, ranks, n_beta, mass):
     """Within 3 combined standard errors; and the comparison tells γ = 1 from γ = 400."""
@@ -449,7 +454,7 @@ def of_xavier_size() -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("index, printed", enumerate([32.6, 33.1, 33.3]))
+@pytest.mark.parametrize("index, printed", few(enumerate([32.6, 33.1, 33.3]), 1, unpack=True))
 def test_weights_of_xavier_size_show_the_global_value_of_the_note(index, printed):
     """H = (10, 8, 8, 10), local 37.5, global 33.5, γ = 1: within 1% of the note's λ̂ at every nβ."""
     llc = of_xavier_size()[index]
@@ -465,7 +470,7 @@ def at_a_strong_localisation() -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("index, printed", enumerate([11.6, 18.9, 28.0]))
+@pytest.mark.parametrize("index, printed", few(enumerate([11.6, 18.9, 28.0]), 1, unpack=True))
 def test_a_strong_localisation_eats_the_coefficient(index, printed):
     """The same network at γ = 10⁴. These values depend on the draw of w0, which the note does not give: three draws
     span the note's figure to 15%, and even nβ = 10⁸ stays far below the coefficient."""

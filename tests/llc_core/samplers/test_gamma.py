@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from cases import few
 from scipy.linalg import block_diag
 from targets import Quadratic, check_mean, sample
 
@@ -322,7 +323,7 @@ def test_monge_without_the_term_has_no_law_in_many_dimensions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", [INDEPENDENT, DEPENDENT], ids=["independent", "dependent"])
+@pytest.mark.parametrize("target", few([DEPENDENT, INDEPENDENT], 1), ids=["dependent", "independent"])
 def test_shampoo_in_ten_blocks_of_one_parameter(target):
     """Independent coordinates have the exact distribution of the line at this ε; dependent ones the target within order ε^⅓."""
     found = []

@@ -11,6 +11,7 @@ from rounding import likely
 
 from llc_core.compute.philox import normals
 from llc_core.compute.philox_layout import GROUP
+from llc_core.engine.stepping import compiled
 from llc_core.engine.stepping.chain_by_chain import ChainByChain
 from llc_core.engine.stepping.compiled import CompiledUpdate
 from llc_core.engine.target import Target, hp_of
@@ -82,6 +83,22 @@ def test_the_compiled_update_is_the_written_one(name, fields):
         assert torch.allclose(one[key], other[key], **tolerance(5, float(other[key].abs().mean()))), key
     moved = float((one["delta"] - steps(name, driver, hp, 0, True)["delta"]).abs().mean())
     assert moved > 100 * float((one["delta"] - other["delta"]).abs().mean())
+
+
+def test_a_chain_s_parameters_are_shared_out_among_threads(monkeypatch):
+    """To the last bit: each part makes the noise of its own places."""
+    driver, hp = driver_of("SGNHT")
+    alone = steps("SGNHT", driver, hp, 3, True)
+    monkeypatch.setattr(compiled, "ENOUGH_FOR_THREADS", 1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert compiled._cuts(DIM) == [0, GROUP, DIM]
+        together = steps("SGNHT", driver, hp, 3, True)
+    finally:
+        torch.set_num_threads(before)
+    for key in alone:
+        assert torch.equal(alone[key], together[key]), key
 
 
 @pytest.mark.parametrize("name", ["SGHMC", "SGNHT"])

@@ -250,7 +250,8 @@ MEASURE = """
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read in /proc")
 @pytest.mark.parametrize(
-    ("kind", "memory", "fits"), [("place", "few", True), ("stream", "few", True), ("stream", "all", False)]
+    ("kind", "memory", "fits"),
+    few([("stream", "few", True), ("stream", "all", False), ("place", "few", True)], 2, unpack=True),
 )
 def test_peak_of_a_data_set_that_would_not_fit(kind, memory, fits):
     """480 MB of rows. Allowed: (chains + 4) tensors of the parameters, and 12 times the 64 rows that are put together at once: as they
