@@ -2,6 +2,7 @@
 
 const SCALE = 1.5
 const BELOW = 110 // px of a card below its figure
+const LEAST = 200 // px of a figure
 const LOOKS = 500 // ms between looks for figures that have come later
 const SIZES = ['major_label_text_font_size', 'axis_label_text_font_size', 'text_font_size']
 const KEYS = [
@@ -16,26 +17,30 @@ const TYPING = 'input, textarea, select, [contenteditable], [role=slider], [role
 
 // What is changed in figures is put back as it was.
 const changed = []
-let seen = new WeakSet()
+const sizes = new Map() // model → name → [size as it was, larger size]
 const set = (model, name, value) => { changed.push([model, name, model[name]]); model[name] = value }
 let filled = null
 const putBack = () => {
   filled?.style.removeProperty('--whole')
+  filled = null
   while (changed.length) { const [model, name, value] = changed.pop(); model[name] = value }
-  seen = new WeakSet()
+  for (const [model, names] of sizes) for (const [name, [was, now]] of names) if (model[name] === now) model[name] = was
+  sizes.clear()
 }
+// The theme sets sizes too, and may come after this: what is not as large as it was made is made so again.
 const larger = (view) => {
-  if (seen.has(view.model)) return
-  seen.add(view.model)
   const models = [...view.model.above, ...view.model.below, ...view.model.left, ...view.model.right, ...view.model.center]
   for (const model of models) for (const name of SIZES) {
-    const size = typeof model[name] === 'string' && /^([0-9.]+)(px|em|pt|rem)$/.exec(model[name])
-    if (size) set(model, name, `${SCALE * size[1]}${size[2]}`)
+    const names = sizes.get(model) ?? new Map(), is = model[name]
+    const size = typeof is === 'string' && is !== names.get(name)?.[1] && /^([0-9.]+)(px|em|pt|rem)$/.exec(is)
+    if (!size) continue
+    sizes.set(model, names.set(name, [is, `${SCALE * size[1]}${size[2]}`]))
+    model[name] = names.get(name)[1]
   }
 }
 
 export function render({model}) {
-  let at = 0, away = [], looking
+  let at = 0, away = [], shown = [], count = 0, looking
   const show = (element) => element.style.removeProperty('display')
   const screens = () => {
     away.forEach(show)
@@ -46,19 +51,23 @@ export function render({model}) {
   const turn = (by) => {
     const all = screens()
     at = Math.max(0, Math.min(all.length - 1, at + by))
-    away = all.flat().filter((card) => card && !all[at].some((shown) => shown && (shown === card || lies(shown, card))))
+    shown = all[at].filter(Boolean)
+    count = cardsOf(document).length
+    away = all.flat().filter((card) => card && !shown.some((each) => each === card || lies(each, card)))
     away.forEach((card) => card.style.setProperty('display', 'none', 'important'))
     putBack()
     enlarge()
-    if (at > 0) requestAnimationFrame(() => fill(all[at][0]))
+    requestAnimationFrame(() => fill(shown.at(-1)))
   }
-  // A figure that is alone takes the height that is left.
+  // A figure that is alone in its card takes the height that is left, and no more.
   const fill = (card) => {
-    const figures = figuresIn(card)
+    const figures = card && !filled ? figuresIn(card) : []
     if (figures.length !== 1) return
-    const height = window.innerHeight - figures[0].el.getBoundingClientRect().top - BELOW
-    const [{model: figure, el}] = figures
-    if (height <= el.getBoundingClientRect().height) return
+    const [{model: figure, el}] = figures, {top, bottom} = el.getBoundingClientRect()
+    const over = bottom > window.innerHeight
+    const below = over ? Math.min(BELOW, card.getBoundingClientRect().bottom - bottom + 8) : BELOW
+    const height = window.innerHeight - top - below
+    if (height < LEAST || (at === 0 ? !over : height <= bottom - top)) return
     filled = card
     card.style.setProperty('--whole', `${Math.round(height)}px`)
     if (figure.aspect_ratio === null) set(figure, 'height', Math.round(height))
@@ -83,7 +92,9 @@ export function render({model}) {
   // Another page has been opened: it begins with its first figures.
   const look = () => {
     if (away.some((card) => !card.isConnected)) { away = []; at = 0 }
+    if (count !== cardsOf(document).length) turn(0)
     enlarge()
+    if (at === 0) fill(shown.at(-1))
   }
 
   const sheet = document.createElement('dialog')

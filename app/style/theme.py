@@ -134,6 +134,7 @@ BAR = f"""
 UNFOLDS = """
 :host { position: relative; }
 .formula { max-height: 1.9rem; overflow: hidden; white-space: nowrap; padding: 2px 6px; border-radius: 6px; font-size: .875rem; }
+:host(:not(:hover, :focus-within)) .formula { mask-image: linear-gradient(90deg, #000 calc(100% - 2rem), transparent); }
 :host(:is(:hover, :focus-within)) .formula { position: absolute; z-index: 30; top: 46px; left: 0; width: max-content !important;
   max-width: min(560px, 90vw); max-height: none; white-space: normal; background: var(--panel-surface-color); box-shadow: 0 6px 20px #0004; padding: 10px 14px; }
 """

@@ -13,6 +13,12 @@ SHOWN = """() => {
 }"""
 ROOT_SIZE = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"
 TALLEST = "Math.max(...[...Bokeh.index.query((v) => v.model.type === 'Figure')].map((v) => v.el.getBoundingClientRect().height))"
+LARGE_TICKS = """() => {
+  const figures = [...Bokeh.index.query((v) => v.model.type === 'Figure')]
+  return figures.length > 0 && figures.every((v) => v.model.left.every((axis) => parseFloat(axis.major_label_text_font_size) > 1.3))
+}"""
+WITHIN = """() => [...Bokeh.index.query((v) => v.model.type === 'Figure')].map((v) => v.el.getBoundingClientRect())
+  .filter((box) => box.height > 0).every((box) => box.bottom <= innerHeight)"""
 FOCUS = """() => {
   let found = document.activeElement
   while (found.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
@@ -30,6 +36,12 @@ def test_a_projector_shows_large_words_and_one_figure_at_a_time(still):
     expect(page).to_have_url(re.compile("present=1"))
     assert page.evaluate(ROOT_SIZE) == 1.5 * size
     expect(page.locator("[data-key=llc]").first).to_be_visible()
+    assert page.evaluate(SHOWN) == 2
+    page.wait_for_function(LARGE_TICKS)
+    page.reload()
+    page.wait_for_function(LARGE_TICKS)
+    page.wait_for_function(WITHIN)
+    expect(tiles).to_be_hidden()
     assert page.evaluate(SHOWN) == 2
     page.keyboard.press("ArrowRight")
     expect(page.locator("[data-key=llc]").first).to_be_hidden()
