@@ -2,7 +2,7 @@
 
 const SCALE = 1.5
 const BELOW = 110 // px of a card below its figure
-const LEAST = 200 // px of a figure
+const EDGE = 16, LEAST = 200, STEADY = 24 // px below the cards, of a figure at least, and that it is left as it is for
 const LOOKS = 500 // ms between looks for figures that have come later
 const SIZES = ['major_label_text_font_size', 'axis_label_text_font_size', 'text_font_size']
 const KEYS = [
@@ -16,14 +16,14 @@ const KEYS = [
 const TYPING = 'input, textarea, select, [contenteditable], [role=slider], [role=combobox], [role=option], [role=listbox], [role=radio]'
 
 // What is changed in figures is put back as it was.
-const changed = []
+const heights = new Map() // figure → [height, classes] as they were
 const sizes = new Map() // model → name → [size as it was, larger size]
-const set = (model, name, value) => { changed.push([model, name, model[name]]); model[name] = value }
 let filled = null
 const putBack = () => {
   filled?.style.removeProperty('--whole')
   filled = null
-  while (changed.length) { const [model, name, value] = changed.pop(); model[name] = value }
+  for (const [figure, [height, css_classes]] of heights) figure.setv({height, css_classes})
+  heights.clear()
   for (const [model, names] of sizes) for (const [name, [was, now]] of names) if (model[name] === now) model[name] = was
   sizes.clear()
 }
@@ -57,21 +57,27 @@ export function render({model}) {
     away.forEach((card) => card.style.setProperty('display', 'none', 'important'))
     putBack()
     enlarge()
-    requestAnimationFrame(() => fill(shown.at(-1)))
+    requestAnimationFrame(fill)
   }
-  // A figure that is alone in its card takes the height that is left, and no more.
-  const fill = (card) => {
-    const figures = card && !filled ? figuresIn(card) : []
-    if (figures.length !== 1) return
-    const [{model: figure, el}] = figures, {top, bottom} = el.getBoundingClientRect()
-    const over = bottom > window.innerHeight
-    const below = over ? Math.min(BELOW, card.getBoundingClientRect().bottom - bottom + 8) : BELOW
-    const height = window.innerHeight - top - below
-    if (height < LEAST || (at === 0 ? !over : height <= bottom - top)) return
+  // A figure that is alone takes the height that is left. On the first screen those of one row share what is left below its cards.
+  const fill = () => {
+    const card = shown.findLast((each) => figuresIn(each).length)
+    if (!card) return
+    const figures = figuresIn(card), {top, bottom} = figures[0].el.getBoundingClientRect(), now = bottom - top
+    if (figures.some(({el}) => Math.abs(el.getBoundingClientRect().top - top) > 2)) return
+    const end = Math.max(...shown.map((each) => each.getBoundingClientRect().bottom))
+    const over = end > window.innerHeight && card.getBoundingClientRect().bottom < end - 2 // what is beside it is too long
+    const height = at > 0 ? window.innerHeight - top - BELOW : Math.max(LEAST, now + window.innerHeight - end - EDGE)
+    if (over || Math.abs(height - now) < STEADY || (at > 0 && (figures.length > 1 || height < now))) return
     filled = card
     card.style.setProperty('--whole', `${Math.round(height)}px`)
-    if (figure.aspect_ratio === null) set(figure, 'height', Math.round(height))
-    set(figure, 'css_classes', [...figure.css_classes, 'lab-full'])
+    for (const {model: figure} of figures) {
+      if (!heights.has(figure)) {
+        heights.set(figure, [figure.height, figure.css_classes])
+        figure.css_classes = [...figure.css_classes, 'lab-full']
+      }
+      if (figure.aspect_ratio === null) figure.height = Math.round(height)
+    }
   }
   const address = (on) => {
     const url = new URL(window.location)
@@ -94,7 +100,7 @@ export function render({model}) {
     if (away.some((card) => !card.isConnected)) { away = []; at = 0 }
     if (count !== cardsOf(document).length) turn(0)
     enlarge()
-    if (at === 0) fill(shown.at(-1))
+    fill()
   }
 
   const sheet = document.createElement('dialog')
