@@ -69,6 +69,10 @@ class Kind(Enum):
         + ". At this n the loss fits the noise of the data: its minimum lies below L_n(w0) by more than λ/nβ.",
         "Use more data, a smaller nβ, or an estimate at the minimum of L_n (polish=True).",
     )
+    FLAT = Words(
+        "The estimate is 0: no chain found a loss other than L_n(w0), so the weights that move do not matter here.",
+        "Check that they reach the output. If they should not, λ is 0.",
+    )
     NOT_FROM_ZERO = Words(
         NOT_POSITIVE + ". It does not differ from 0 within its error ({se:.2g}).", "Take more steps.", steps=True
     )

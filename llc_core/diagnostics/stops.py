@@ -57,6 +57,8 @@ def not_positive(e: Evidence) -> Fault | None:
         return None
     if math.isnan(e.llc):
         return Kind.NAN.fault()
+    if e.llc == 0 and not e.se > 0:
+        return Kind.FLAT.fault()
     if e.expected <= 0:
         return Kind.FITS_NOISE.fault(POLISH, llc=e.llc).with_answer(f" (expected here: {e.expected:.3g})")
     if e.llc > -2 * e.se:

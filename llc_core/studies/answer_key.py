@@ -6,7 +6,7 @@ For tests of an estimator, of this project or of another one. Nothing here was f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -31,7 +31,7 @@ AOYAGI = "Aoyagi 2024 at the generic point; the local formula of this project el
 class Answer:
     """name: its key.  words: what it is.  parameters: d.  coefficient: λ and m at w0.  source: of the value.
 
-    n_beta: one at which λ̂ is near λ, or None for the problem's own. With m > 1 it comes near as 1/log n only.
+    n_beta, localization: some at which λ̂ is near λ, or None for the problem's own. With m > 1 it comes near as 1/log n only.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Answer:
     source: str
     make: Callable[[], Potential]
     n_beta: float | None = None
+    localization: float | None = None
 
     @property
     def learning_coefficient(self) -> float:
@@ -107,7 +108,9 @@ def _planar() -> Iterator[Answer]:
         "crossing with a prior": ("w1³·w2 under the prior |w1·w2|³", "normal_crossing", {"k": [3, 1], "h": [3, 3]}),
     }
     for name, (words, model, own) in cases.items():
-        yield _of(name, words, WATANABE, partial(planar_landscape, model, **own))
+        # At γ = 1 chains beside the crossing reach the axis of λ = 1/6.
+        pull = 30.0 if "at" in own else None
+        yield replace(_of(name, words, WATANABE, partial(planar_landscape, model, **own)), localization=pull)
 
 
 def _linear() -> Iterator[Answer]:
@@ -164,15 +167,22 @@ def _networks() -> Iterator[Answer]:
 
 
 def _degenerate() -> Iterator[Answer]:
-    """ReLU networks beside two ordinary units each. Flat directions are long, so that chains need a γ of 1e4 to stay near."""
-    from llc_core.studies.papers.degeneracies import N_BETA, Degeneracies, cases
+    """ReLU networks beside two ordinary units each. Flat directions are long, so that chains need a large γ to stay near."""
+    from llc_core.studies.papers.degeneracies import LOCALIZATION, N_BETA, Degeneracies, cases
 
     source = "half the rank of the Jacobian: the zeros are a manifold (Hitchcock & Hoogland 2025, appendix A)"
     for case in cases():
         make = partial(Degeneracies().problem, case)
         value = LearningCoefficient(Fraction(case.matters, 2))
         yield Answer(
-            f"ReLU, {case.name}", "two ReLU units and a degeneracy", len(case.parameters), value, source, make, N_BETA
+            f"ReLU, {case.name}",
+            "two ReLU units and a degeneracy",
+            len(case.parameters),
+            value,
+            source,
+            make,
+            N_BETA,
+            LOCALIZATION,
         )
 
 

@@ -35,7 +35,8 @@ class Curve:
     def critical(self, tolerance: float) -> float:
         """The hardest setting from which on no loss is above the tolerance; between two settings along a line of log loss.
 
-        The hardest of all where none is above it; nan where the mildest is above it, or the loss falls below 0 there.
+        The hardest of all where none is above it; nan where the mildest is above it. Where the loss falls to 0 or below, it is the
+        milder of the two.
         """
         above = np.flatnonzero(~(self.loss <= tolerance))
         if not len(above):
@@ -71,9 +72,10 @@ class Compressibility:
 
     @property
     def critical_rank(self) -> float:
-        """The least whole rank from which on the loss stays within the tolerance."""
-        found = self.ranks.critical(self.tolerance)
-        return found if math.isnan(found) else float(math.ceil(found))
+        """The least of the ranks that were tried from which on the loss stays within the tolerance; nan where the largest does not."""
+        above = np.flatnonzero(~(self.ranks.loss <= self.tolerance))
+        place = int(above[-1]) + 1 if len(above) else 0
+        return float(self.ranks.settings[place]) if place < len(self.ranks.settings) else math.nan
 
     @property
     def critical_share(self) -> float:

@@ -39,7 +39,7 @@ def principal_path(rows: np.ndarray, components: int = 3) -> PrincipalPath:
     left, sizes, _ = np.linalg.svd(found, full_matrices=False)
     if not sizes[0] > 0:
         raise ValueError("rows is the same at all times; there is no path.")
-    kept = min(components, len(sizes))
+    kept = min(components, len(sizes), len(found) - 1)  # the mean has been taken off
     coordinates = left[:, :kept] * sizes[:kept]
     signs = np.where(coordinates[-1] < 0, -1.0, 1.0)
     return PrincipalPath(coordinates * signs, sizes[:kept] ** 2 / np.sum(sizes**2))

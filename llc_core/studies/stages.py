@@ -26,7 +26,7 @@ DONE = 1e-3
 LONGEST = 1e9
 """Time of the flow after which it is given up."""
 AT_REST = 0.05
-"""A stage is at rest where its loss is as near as this to what the values still to be learned leave, relative to all of it."""
+"""A stage is at rest where each value that is learned is as near as this to the teacher's, relative to it."""
 MOST_POINTS = 4000
 
 
@@ -36,7 +36,8 @@ class Stage:
 
     time: of the flow.  loss: ½‖P − T‖² there.  singular_values: of the product P, [K].  weights: W_1 … W_M, as they are.
     truncated: the same with `rank` directions in each layer, of which `coefficient` is the exact local λ and m on the fibre of
-    the product: with the product as its own teacher.  note: empty, or a sentence where the stage is no rest.
+    the product: with the product as its own teacher.  note: empty, or a sentence where λ̂ of these weights is not near it: the stage
+    is no rest, or the next value can be seen already at n = 10⁶.
     """
 
     rank: int
@@ -49,7 +50,7 @@ class Stage:
     note: str = ""
 
     def problem(self, **options: Any) -> DeepLinearNetwork:
-        """The network at w_t with its own product as the teacher, whose exact λ is `coefficient`.
+        """The network at w_t with its own product as the teacher, whose exact λ is `coefficient` where `note` is empty.
 
         options: n, noise_std, seed, virtual of `DeepLinearNetwork`.
         """
@@ -187,10 +188,11 @@ def _stage(
     values: np.ndarray,
     heights: list[int],
 ) -> Stage:
-    left, whole_loss = 0.5 * np.sum(values[rank:] ** 2), 0.5 * np.sum(values**2)
     note = ""
-    if abs(loss - left) > AT_REST * whole_loss:
+    if (np.abs(found[:rank] / values[:rank] - 1) > AT_REST).any():
         note = "It is no rest: the next value comes before the last one is learned. Take values further apart, or a smaller init."
+    elif DeepLinearNetwork(layers).effective_rank_table()[0][-1] != rank:
+        note = f"It is no rest: the next value is {found[rank]:.2g} already, which chains at n = 10⁶ see. Take a smaller init."
     truncated = [_of_rank(w, rank) for w in layers]
     coefficient = local_learning_coefficient(heights, _ranks_of(truncated).table)
     return Stage(rank, float(time), float(loss), found, layers, truncated, coefficient, note)

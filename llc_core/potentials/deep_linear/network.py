@@ -144,14 +144,19 @@ class DeepLinearNetwork(Expected, LinearPotential):
         """The table where singular values count as none that the chains of a run at this nβ cannot tell from zero.
 
         n_beta: None: the usual one. Such chains spread an entry of the product by τ = (2nβ·E[x²])^−½, and a matrix of entries like
-        that has a largest singular value of about τ(√H_0 + √H_M) (Marchenko & Pastur). Each of the M layers is cut at its M-th root.
+        that has a largest singular value of about τ(√H_0 + √H_M) (Marchenko & Pastur). Each of the M layers is cut at its M-th root,
+        once all layers that are not 0 have been multiplied to one size. This is for layers whose singular values are alike beyond
+        such factors, as training from small weights leaves them.
         At a rest of `llc_core.stages`, `local_learning_coefficient(widths, table)` is the λ of what has been learned.
         Raises ValueError for n_beta that is no positive number.
         """
         usual = self.n_beta if n_beta is None else number("n_beta", n_beta, 1e-12, 1e15)
         noise = (2 * usual * INPUT_RANGE**2 / 3) ** -0.5
         edge = noise * (math.sqrt(self.widths[0]) + math.sqrt(self.widths[-1]))
-        return numerical_ranks([_above(w, edge ** (1 / len(self.weights))) for w in self.weights], RELATIVE).table
+        sizes = np.array([np.linalg.norm(w, 2) for w in self.weights])
+        even = np.ones(len(sizes)) if not sizes.all() else np.exp(np.log(sizes).mean()) / sizes
+        cut = [_above(w * by, edge ** (1 / len(sizes))) for w, by in zip(self.weights, even, strict=True)]
+        return numerical_ranks(cut, RELATIVE).table
 
     @property
     def layer_ranks(self) -> list[int]:

@@ -63,7 +63,7 @@ class Influence(Covariances):
 
 
 def influence(found: Any, query: Any = None) -> Influence:
-    """Influence of every row that a run kept on a query.
+    """Influence of every row that a run kept on a query. Rows count as in the run: with the weights of `sample_weights`.
 
     found: an Estimate of a run with RowLosses, or losses [T, C, R] of any tool.
     query: the number of a probe row or a list of them (without probe rows, of rows in the data); the name of another observable

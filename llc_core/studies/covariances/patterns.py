@@ -74,6 +74,8 @@ class Pattern:
 def patterning(found: Any, wanted: Any, query: Any = "LossDraws") -> Pattern:
     """The smallest change of the weights of rows, with the same sum, that changes means along the chains by `wanted`.
 
+    The weights are factors of those that the rows have in the run: a network with `sample_weights` takes the product of both.
+
     found: an Estimate of a run with RowLosses; or one for each part of the weights by name, such as
         `susceptibilities(…).estimates`, whose probes are numbers of rows in the data. The rows that were kept are weighed.
     query: what φ is, as in `influence`. "LossDraws" is L − L(w0) of the data as they are: nβ times its mean is λ̂ of the part.

@@ -101,6 +101,7 @@ def sketch(
     rank = min(whole("rank", rank, 1), size)
     weights = kept.weights / kept.weights.shape[1]
     losses, w = kept.losses.reshape(-1, size), weights.ravel()
+    losses = losses - losses[0]  # of large losses the means would take the digits away
     mean = w @ losses
     variances = np.array([w @ (losses[:, k] - mean[k]) ** 2 for k in range(size)])
     still = (np.ptp(losses, axis=0) == 0) | (variances == 0)  # it may move at draws that weigh nothing

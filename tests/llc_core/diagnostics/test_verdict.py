@@ -13,7 +13,7 @@ from llc_core.diagnostics.convergence import mean_error, r_hat
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import hangs_on_spread, judge, worth_an_answer
 from llc_core.samplers import build
-from llc_core.verdicts import Verdict
+from llc_core.verdicts import Kind, Verdict
 
 SOUND = {
     "llc": 50.0, "se": 0.5, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
@@ -333,3 +333,9 @@ def test_directions_that_the_loss_does_not_depend_on_need_no_spread(idle, truste
     found = judge(without_idle(before, *idle))
     assert bool(found) is trusted
     assert (f"the loss does not depend on {idle[0]} of 400 directions" in found.reason) is trusted
+
+
+def test_a_loss_that_nothing_changes_is_said_to_be_flat():
+    found = judged(llc=0.0, se=0.0)
+    assert found.kind is Kind.FLAT and not found and "do not matter" in found.reason
+    assert judged(llc=0.0, se=0.1).kind is not Kind.FLAT

@@ -7,6 +7,7 @@ import pytest
 
 from llc_core import answers, estimate
 from llc_core.potentials.base import Potential
+from llc_core.theory.quadrature import posterior
 
 KEY = answers()
 STATED = {  # by hand from the sources
@@ -94,3 +95,9 @@ def test_a_unit_too_many_reads_what_quadrature_says():
     assert 0.3 < expected < 0.45
     assert abs(found.llc - expected) < 4 * found.llc_se + 0.01
     assert found.llc_se < 0.03
+
+
+def test_beside_a_crossing_the_posterior_stays_where_the_answer_is_of():
+    answer = KEY["beside a crossing"]
+    near, far = (posterior(answer.problem(), localization=pull).llc.mean() for pull in (answer.localization, 1.0))
+    assert abs(near - 0.5) < 0.05 and far < 0.25

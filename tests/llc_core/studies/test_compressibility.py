@@ -12,7 +12,7 @@ from sentences import tells
 from small_networks import classifier
 
 from llc_core import DeepLinearNetwork, compressibility, landscape
-from llc_core.studies.compressibility import Curve, of_rank, rounded, thinned
+from llc_core.studies.compressibility import Compressibility, Curve, of_rank, rounded, thinned
 
 MATRICES = st.tuples(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6)).map(
     lambda given: torch.randn(given[1:], dtype=torch.float64, generator=torch.Generator().manual_seed(given[0]))
@@ -103,3 +103,12 @@ def test_one_sentence(arguments, words):
         compressibility(**{"problem": classifier(), "llc": False, **arguments})
     tells(caught.value)
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_the_critical_rank_is_one_that_was_tried():
+    ranks = Curve(np.array([1.0, 8.0, 16.0, 64.0]), np.array([0.5, 0.1, 0.011, 0.0]))
+    for tolerance, least in ((0.6, 1.0), (0.2, 8.0), (0.05, 16.0), (0.01, 64.0)):
+        assert Compressibility(ranks, ranks, ranks, tolerance, None, None).critical_rank == least
+    assert np.isnan(
+        Compressibility(ranks, Curve(ranks.settings[:3], ranks.loss[:3]), ranks, 0.01, None, None).critical_rank
+    )

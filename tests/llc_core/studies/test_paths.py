@@ -56,3 +56,8 @@ def test_steps_that_do_not_add_up_are_no_random_walk():
 def test_what_is_no_path_is_refused(rows, words):
     with pytest.raises(ValueError, match=words):
         principal_path(rows)
+
+
+def test_three_times_have_two_components():
+    path = principal_path(np.random.default_rng(0).standard_normal((3, 50)))
+    assert path.coordinates.shape == expected_noise(3).coordinates.shape == (3, 2)

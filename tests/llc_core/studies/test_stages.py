@@ -123,3 +123,20 @@ def test_a_picture_has_three_parts():
     found = llc_core.stages((4, 2, 4), (2.0, 0.5))
     assert len(found.plot()) == 3
     assert len(found.plot(found.estimate("Gibbs", steps=200, chains=2))) == 3
+
+
+@pytest.mark.parametrize(("values", "rank"), [((4.0, 0.5, 0.45), 2), ((4.0, 3.5), 1)])
+def test_a_value_that_can_be_seen_already_is_no_rest(values, rank):
+    """One that is small beside the first is not small beside what chains see."""
+    found = {stage.rank: stage for stage in llc_core.stages((10, 4, 10), values)}
+    assert "no rest" in found[rank].note
+    assert found[len(values)].note == ""
+
+
+@pytest.mark.parametrize("times", [1.0, 10.0, 100.0])
+def test_layers_of_any_sizes_have_the_ranks_that_their_product_shows(times):
+    random = np.random.default_rng(0)
+    network = llc_core.DeepLinearNetwork(
+        [times * random.standard_normal((4, 10)), random.standard_normal((10, 4)) / times]
+    )
+    assert network.effective_rank_table() == network.rank_table

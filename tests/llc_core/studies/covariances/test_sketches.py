@@ -97,3 +97,9 @@ def test_what_has_no_room_is_one_sentence(monkeypatch):
         influence(losses)
     tells(caught.value)
     assert influence(losses, [3]).values.shape == (1, 600)
+
+
+def test_a_large_constant_in_all_losses_changes_nothing():
+    losses = np.random.default_rng(4).standard_normal((200, 2, 12))
+    plain, far = (sketch(row_draws(each), np.arange(12), rank=12) for each in (losses, losses + 1e8))
+    assert np.allclose(plain.factor @ plain.factor.T, far.factor @ far.factor.T, atol=1e-5)
