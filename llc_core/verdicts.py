@@ -97,7 +97,9 @@ class Kind(Enum):
         doubt=True,
     )
     VARIANCE_ABOVE = Words("w0 lies above the minimum, or is none: {both}.", "{move}", doubt=True)
-    VARIANCE_BELOW = Words("λ̂ changes with the temperature: {both}.", f"Use more data, or {TEMPERATURES}", doubt=True)
+    VARIANCE_BELOW = Words(
+        "λ̂ changes with the temperature: {both}.", "Use more data, and a larger nβ with them.", doubt=True
+    )
     HANGS_ON_DATA = Words(
         "λ̂ hangs on these data: other data of this size would change it by about ± {share:.0%}.",
         "Use more data at the same nβ (n_beta){lower}",
@@ -202,6 +204,10 @@ class Kind(Enum):
     BENT = Words(
         "λ̂ changes with the temperature, by {bend:+.0%} ± {error:.0%} from the lowest to the highest. No one line goes through "
         "the means.",
+        "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
+    )
+    LINE_TOO_HIGH = Words(
+        "The line through the means has the loss at the minimum above L_n(w0), by {over:.0%} ± {error:.0%} of λ̂: it is no line.",
         "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
     )
     TEMPERATURES_SETTLED = Words("The chains at all temperatures agree and have settled{checks}.")

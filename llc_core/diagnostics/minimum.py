@@ -103,7 +103,7 @@ DOUBTFUL = 0.03
 ERRORS = 3
 MOSTLY = 0.25
 """λ̂ is γ's where it would fall by more than this share of itself while log γ rises by 1. Where the loss alone holds the chains in
-a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 2·s·(1 − s) of s/2 does."""
+a direction, or γ alone, nothing falls; in between, s being the loss's share of the curvature, 1 − s of s/2 does."""
 SMALLER = 10.0
 """γ is divided by so much."""
 OF_DATA = 0.05
@@ -178,7 +178,7 @@ def mostly_of_gamma(e: Evidence) -> Fault | None:
     """λ̂ would be much lower with a larger γ, and higher with a smaller one: it speaks of γ."""
     if not (math.isfinite(e.of_gamma_se) and e.of_gamma > max(MOSTLY * e.llc, ERRORS * e.of_gamma_se)):
         return None
-    falls = min(math.log(2) * e.of_gamma / e.llc, 1.0)
+    falls = 1 - 0.5 ** (e.of_gamma / e.llc)  # with the power of γ that it has here
     smaller = float(f"{e.localization / SMALLER:.2g}")
     change = {"localization": smaller}
     return Kind.MOSTLY_OF_GAMMA.fault(change, falls=falls, held=e.held, parameters=e.parameters, smaller=smaller)

@@ -83,12 +83,18 @@ OF_THE_SLOPE: tuple[Question, ...] = (
 
 
 def judge_slope(
-    levels: Sequence[tuple[float, Evidence]], slope: Evidence, change: float = math.nan, change_se: float = math.nan
+    levels: Sequence[tuple[float, Evidence]],
+    slope: Evidence,
+    change: float = math.nan,
+    change_se: float = math.nan,
+    over: float = math.nan,
+    over_se: float = math.nan,
 ) -> Verdict:
     """The first fault, and what to change; else a sentence that says what was checked.
 
     levels: temperature and evidence of each, its λ̂ measured from the line's own minimum.  slope: evidence of the slope, where every
-    level counts as it does in the line.  change, change_se: as in `FromTemperatures`.
+    level counts as it does in the line.  change, change_se: as in `FromTemperatures`.  over, over_se: how far above L(w0) the line
+    meets temperature 0, in units of λ̂. The loss at the minimum is no higher than that.
     """
     known = chances.known_right(slope)
     asked = [(f"At temperature {t:g}: ", question, e) for question in OF_A_LEVEL for t, e in levels]
@@ -97,9 +103,24 @@ def judge_slope(
         fault = question(evidence)
         if fault is not None and not (fault.doubt and known):
             return Verdict.refused(fault, where, chances.contradiction(slope) if fault.doubt else "")
+    if over > max(BENT * slope.llc, ERRORS * over_se):
+        return Verdict.refused(Kind.LINE_TOO_HIGH.fault(over=over / slope.llc, error=over_se / slope.llc))
+    if math.isnan(change):
+        change, change_se = _bend_by_variance(levels, slope)
     if abs(change) > max(BENT * slope.llc, ERRORS * change_se):
         return Verdict.refused(Kind.BENT.fault(bend=change / slope.llc, error=change_se / slope.llc))
     return Verdict.settled(Kind.TEMPERATURES_SETTLED, _checked([e for _, e in levels], slope, change, change_se))
+
+
+def _bend_by_variance(levels: Sequence[tuple[float, Evidence]], slope: Evidence) -> tuple[float, float]:
+    """Of two levels the slope itself shows no bend. The variance at a level is the slope there: what of it and of the slope differs
+    most, with its error."""
+    known = [e for _, e in sorted(levels, key=lambda level: level[0]) if math.isfinite(e.from_variance)]
+    apart = [(e.from_variance - slope.llc, math.hypot(e.from_variance_se, slope.se)) for e in known]
+    if len(known) == 2:
+        cold, hot = known
+        apart.append((hot.from_variance - cold.from_variance, math.hypot(hot.from_variance_se, cold.from_variance_se)))
+    return max(apart, key=lambda each: abs(each[0]) / each[1], default=(math.nan, math.nan))
 
 
 def hangs_on_spread(levels: Sequence[tuple[float, Evidence]], slope: Evidence) -> bool:

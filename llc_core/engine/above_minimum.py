@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,12 +24,15 @@ DEAREST = 0.2
 STARTS = 2
 FEW = 30
 """With fewer than this many all go to w0. Else a chain's place is a second start, since at a saddle w0 itself has no slope."""
-ENOUGH = 0.02
+NO_SLOPE = 60
+"""Evaluations from a chain's place where there is no way down from w0: that may be a saddle. They may take `DEAREST` of the run's gradients."""
+ENOUGH = 0.002
 """The search ends where the next step promises less than this, in units of λ̂."""
 
 
 def above_minimum(setup: Setup, delta: Tensor, living: np.ndarray) -> np.ndarray | None:
-    """nβ·(L(w0) − L(w*)) of every group, [problems, settings], in units of λ̂; None where it would cost too much.
+    """nβ·(L(w0) − L(w*)) of every group, [problems, settings], in units of λ̂; None where it would cost too much, and nan where
+    nothing lower is found from w0 and the way from a chain's place did not come to its end: w0 is then a minimum or a saddle.
 
     w* is the lowest place found of U = nβ·L + (γ/2)‖w − w0‖² − log φ by descent on all data from w0 and from a chain's place, so
     that the true number may be larger and is never smaller, but for rounding. Where the loss is a quadratic in what γ does not
@@ -46,25 +50,36 @@ def above_minimum(setup: Setup, delta: Tensor, living: np.ndarray) -> np.ndarray
     targets = torch.cat([setup.target.n_beta, setup.target.localization], dim=1).double()
     # Settings that differ in their steps alone ask the same question.
     asked = {(p, *targets[mine][0].tolist()): (p, mine) for p, each in enumerate(rows) for mine in each}
-    starts, calls = _starts_and_calls(setup, len(asked))
+    passes = _passes(setup, len(asked))
+    starts, calls = _starts_and_calls(passes)
     if calls < FEWEST:
         return None
     above = {}
     for (number, n_beta, gamma), (_, mine) in asked.items():
         problem = setup.problem.member(number)
-        zero = torch.zeros_like(delta[0])
-        places = [zero, *([_of_a_chain(delta[mine], living[mine])] if starts > 1 else [])]
-        above[number, n_beta, gamma] = max(_lower(problem, n_beta, gamma, place, calls) for place in places)
+        here = _lower(problem, n_beta, gamma, torch.zeros_like(delta[0]), calls)
+        still = here.by < ENOUGH and not problem.by_chain
+        if starts > 1 or still:
+            many = max(calls, min(NO_SLOPE, int(DEAREST * passes))) if still else calls
+            there = _lower(problem, n_beta, gamma, _of_a_chain(delta[mine], living[mine]), many)
+            known = not still or there.rested or there.by > 0
+            here = here._replace(by=max(here.by, there.by) if known else math.nan)
+        above[number, n_beta, gamma] = here.by
     for p, each in enumerate(rows):
         found[p] = [above[(p, *targets[mine][0].tolist())] for mine in each]
     return found
 
 
-def _starts_and_calls(setup: Setup, questions: int) -> tuple[int, int]:
-    """How many starts each question has, and after how many evaluations a way is at its end."""
+def _passes(setup: Setup, questions: int) -> float:
+    """Gradients of all data that the run takes, for each question."""
     passes = setup.planned_steps * part_of_data(setup) / questions
     if setup.problem.by_chain:  # a step takes an evaluation for every chain
         passes *= setup.groups.chains * setup.groups.settings
+    return passes
+
+
+def _starts_and_calls(passes: float) -> tuple[int, int]:
+    """How many starts each question has, and after how many evaluations a way is at its end."""
     if SHARE * passes / STARTS >= FEW:
         return STARTS, min(MOST, int(SHARE * passes / STARTS))
     return 1, max(int(SHARE * passes), min(FEWEST, int(DEAREST * passes)))
@@ -76,8 +91,15 @@ def _of_a_chain(delta: Tensor, living: np.ndarray) -> Tensor:
     return delta[int(fine.to(torch.int8).argmax())] if bool(fine.any()) else torch.zeros_like(delta[0])
 
 
-def _lower(problem: Potential, n_beta: float, gamma: float, start: Tensor, calls: int) -> float:
-    """nβ·(L(w0) − L) at the lowest place of U that is found from `start` [D]; 0 where U is not lower than at w0."""
+class Way(NamedTuple):
+    """by: nβ·(L(w0) − L) at its end, 0 where U is not lower than at w0.  rested: whether it came to an end before its evaluations did."""
+
+    by: float
+    rested: bool
+
+
+def _lower(problem: Potential, n_beta: float, gamma: float, start: Tensor, calls: int) -> Way:
+    """The way down U from `start` [D]."""
     used = 0
 
     def energy(at: Tensor) -> tuple[float, Tensor]:
@@ -91,11 +113,11 @@ def _lower(problem: Potential, n_beta: float, gamma: float, start: Tensor, calls
 
     scale = torch.ones_like(start) * problem.typical_scale(start)
     search = Descent(energy, start, BESIDE * float(scale.norm()), n_beta * abs(problem.baseline_loss))
-    before = math.inf
-    while used < calls and not max(before - search.here.loss, search.gain) < ENOUGH:
+    rested = False
+    while used < calls and not rested:
         before = search.here.loss
-        if not search.step():
-            break
+        rested = not search.step() or max(before - search.here.loss, search.gain) < ENOUGH
     if search.here.loss >= 0:
-        return 0.0
-    return max(-n_beta * float(problem.excess_loss_and_grad(search.here.at.unsqueeze(0))[0]), 0.0)
+        return Way(0.0, rested)
+    lower = -n_beta * float(problem.excess_loss_and_grad(search.here.at.unsqueeze(0))[0])
+    return Way(max(lower, 0.0), rested)

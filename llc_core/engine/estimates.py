@@ -171,7 +171,7 @@ class Estimates:
                     members=members,
                 )
                 found = self._found(mine, chains, biases, setting)
-                if above is not None:
+                if above is not None and not math.isnan(above[number, index]):
                     found = replace(found, above=float(above[number, index]))
                 elif can_be_asked(setup) and not has_no_law(setup) and not problem.w0_is_minimum:
                     found = replace(found, unlooked=True, unfinished=unfinished)

@@ -90,12 +90,13 @@ def from_temperatures(levels: Sequence[Level], idle: Callable[[int, float], Idle
     llc, error, evidence = _combined(levels, count)
     change, change_error, _ = _combined(levels, temperature * bend)
     change, change_se = (change, change_error.se) if len(levels) > 2 else (math.nan, math.nan)
+    over, over_error, _ = _combined(levels, temperature * at_zero)
     seen = [(level.temperature, _from_the_line(level, llc)) for level in levels]
-    verdict = judge_slope(seen, evidence, change, change_se)
+    verdict = judge_slope(seen, evidence, change, change_se, over, over_error.se)
     if idle is not None and not verdict and hangs_on_spread(seen, evidence):
         widest = max(range(len(levels)), key=lambda k: levels[k].evidence.unspread)
         evidence = without_idle(evidence, *idle(widest, llc))
-        verdict = judge_slope(seen, evidence, change, change_se)
+        verdict = judge_slope(seen, evidence, change, change_se, over, over_error.se)
     means = temperature * [level.evidence.llc for level in levels]
     return FromTemperatures(
         llc=llc,
@@ -104,7 +105,7 @@ def from_temperatures(levels: Sequence[Level], idle: Callable[[int, float], Idle
         temperatures=tuple(temperature.tolist()),
         means=tuple(means.tolist()),
         means_se=tuple((temperature * [level.evidence.se for level in levels]).tolist()),
-        above=-float(at_zero @ means),
+        above=-over,
         change=change,
         change_se=change_se,
     )

@@ -36,7 +36,7 @@ def test_a_sound_run_has_the_variance_beside_it():
         ({"above": 2.7}, "w0 lies above the minimum", {"polish": True}),
         ({"gap": -6.0}, "w0 lies above the minimum, or is none: the mean of the losses says 50, their variance 56", {"polish": True}),
         ({"gap": 6.0}, "λ̂ changes with the temperature", {}),
-        ({"of_gamma": 20.0}, "at twice this γ (localization) it would be about 28% lower", {"localization": 10.0}),
+        ({"of_gamma": 20.0}, "at twice this γ (localization) it would be about 24% lower", {"localization": 10.0}),
         ({"data_variance": 25.0, "data_variance_se": 6.0}, "other data of this size would change it by about ± 10%", {"n_beta": 25.0}),
         ({"data_variance": 225.0, "data_variance_se": 6.0, "n_beta": 200.0}, "by about ± 30%", {"n_beta": 17.0}),
         ({"data_variance": 25.0, "data_variance_se": 15.0}, "λ̂ may hang on these data", {}),

@@ -49,6 +49,11 @@ def test_a_sound_one_says_what_was_checked():
         ({"unspread": 40.0, "unspread_se": 2.0, "localization": 1.0, "pull": 30.0}, "have not spread along", True),
         ({"reference": 40.0}, "The chains agree with one another, but their estimate is 25% above", False),
         ({"change": (5.0, 1.0)}, "λ̂ changes with the temperature, by +10% ± 2%", False),
+        (
+            {"hot": {"from_variance": 42.0, "from_variance_se": 1.0}},
+            "λ̂ changes with the temperature, by −16% ± 2%",
+            False,
+        ),
     ],
 )
 def test_what_is_found(changes, words, longer):
@@ -56,10 +61,24 @@ def test_what_is_found(changes, words, longer):
     assert not found and words in str(found) and found.wants_steps == longer, str(found)
 
 
-@pytest.mark.parametrize("changes", [{"change": (5.0, 2.0)}, {"change": (-2.0, 0.1)}, {"expected": -3.0}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"change": (5.0, 2.0)},
+        {"change": (-2.0, 0.1)},
+        {"expected": -3.0},
+        {"hot": {"from_variance": 46.0, "from_variance_se": 2.0}},
+    ],
+)
 def test_what_is_none_of_its_matters(changes):
     """A change within 3 errors or below 5%; and that w0 is expected to lie above the minimum."""
     assert judged(**changes)
+
+
+def test_a_line_that_meets_no_temperature_above_w0_is_none():
+    levels = [(1.0, SOUND), (1.5, SOUND)]
+    assert judge_slope(levels, SOUND, over=2.0, over_se=0.1) and judge_slope(levels, SOUND, over=-9.0, over_se=0.1)
+    assert "above L_n(w0), by 20% ± 2%" in judge_slope(levels, SOUND, over=10.0, over_se=1.0).reason
 
 
 def test_an_exact_answer_settles_doubts():
