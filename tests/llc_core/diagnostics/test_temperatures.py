@@ -49,9 +49,10 @@ def test_a_sound_one_says_what_was_checked():
         ({"unspread": 40.0, "unspread_se": 2.0, "localization": 1.0, "pull": 30.0}, "have not spread along", True),
         ({"reference": 40.0}, "The chains agree with one another, but their estimate is 25% above", False),
         ({"change": (5.0, 1.0)}, "λ̂ changes with the temperature, by +10% ± 2%", False),
+        ({"hot": {"gap": 6.0, "gap_se": 1.0}}, "λ̂ changes with the temperature, by -12% ± 2%", False),
         (
             {"hot": {"from_variance": 42.0, "from_variance_se": 1.0}},
-            "λ̂ changes with the temperature, by −16% ± 2%",
+            "λ̂ changes with the temperature, by -16% ± 2%",
             False,
         ),
     ],
@@ -67,6 +68,7 @@ def test_what_is_found(changes, words, longer):
         {"change": (5.0, 2.0)},
         {"change": (-2.0, 0.1)},
         {"expected": -3.0},
+        {"hot": {"gap": -9.0, "gap_se": 1.0}},
         {"hot": {"from_variance": 46.0, "from_variance_se": 2.0}},
     ],
 )
