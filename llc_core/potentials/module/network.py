@@ -332,7 +332,8 @@ class NetworkPotential(Potential):
     def _settle(self) -> int:
         """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes."""
         first = Place(self, torch.device("cpu"), torch.float32)
-        numbers = {**first.weights.still, **first.weights.moving}
+        # a forward may write to the parameters it is given, which are w0 itself here
+        numbers = {**first.weights.still, **{name: w.clone() for name, w in first.weights.moving.items()}}
         self.calling = try_calling(self.calling, self.module, numbers, first.rows, self.data.targets)
         loop = Looped(self.module, self.calling, first.weights)
         if self.method in ("auto", "dense"):

@@ -206,25 +206,34 @@ CHAINS = 2
 
 
 def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> bool:
-    """Whether the stack that was recognised computes what the module does: losses, and the gradient near w0.
+    """Whether the stack that was recognised computes what the module does: losses and the gradient near w0, and losses where each
+    number has the other sign, which a forward that clamps its weights does not let through.
 
     like: [1, D] of the precision to use. The two gradients are subtracted as they are made, to spare a copy.
     """
     delta = (
         torch.linspace(-1, 1, like.shape[1], dtype=like.dtype, device=like.device).unsqueeze(0) / like.shape[1] ** 0.5
     )
+    delta[:, ::2] *= -1  # both signs in every tensor
     grad = torch.zeros_like(delta)
+    close = 1e-9 if like.dtype == torch.float64 else 1e-4
     try:
         with torch.no_grad():
             by_hand = dense.add(Position(delta), rows, 1.0, grad)
             size = float(grad.abs().max())
             by_loop = loop.add(Position(delta), rows, -1.0, grad)
+            if not torch.allclose(by_hand, by_loop, rtol=close, atol=close):
+                return False
+            if not float(grad.abs().max()) <= close * max(size, 1.0):
+                return False
+            for piece in loop.weights.pieces:
+                w0 = loop.weights.moving[piece.name].flatten()
+                delta[:, piece.start : piece.stop] += 2 * (w0 if piece.chosen is None else w0[piece.chosen])
+            delta.neg_()
+            mirrored = [passes.losses(Position(delta), rows) for passes in (dense, loop)]
     except (RuntimeError, IndexError):
         return False
-    close = 1e-9 if like.dtype == torch.float64 else 1e-4
-    return torch.allclose(by_hand, by_loop, rtol=close, atol=close) and float(grad.abs().max()) <= close * max(
-        size, 1.0
-    )
+    return torch.allclose(*mirrored, rtol=close, atol=close, equal_nan=True)
 
 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
