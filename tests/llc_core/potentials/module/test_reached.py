@@ -62,3 +62,85 @@ def test_a_clamped_layer_is_no_plain_stack():
         delta = -4 * torch.rand(problem.dim)
         change = problem.excess_loss(delta[None])[0] + problem.baseline_loss
         assert torch.allclose(change, losses(net, problem, delta), rtol=1e-4)
+
+
+class Stored(Net):
+    """Keeps what it makes of a weight from its first call on.  all_of_it: whether nothing else moves."""
+
+    def __init__(self, all_of_it: bool) -> None:
+        super().__init__()
+        self.kernel: Tensor | None = None
+        if all_of_it:
+            self.b.requires_grad_(False)
+            self.a.bias.requires_grad_(False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.kernel is None:
+            self.kernel = 2 * self.a.weight
+        return self.b(torch.tanh(F.linear(x, self.kernel, self.a.bias)))
+
+
+class Listed(Net):
+    """Functions of itself, which a copy keeps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = [lambda x: self.a(x), lambda x: self.b(torch.tanh(x))]
+
+    def forward(self, x: Tensor) -> Tensor:
+        for step in self.steps:
+            x = step(x)
+        return x
+
+
+class Expert(Net):
+    """One layer for all rows, and another one for few."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        few = x[:, 0] > 5
+        return torch.cat([self.b(torch.tanh(self.a(x[few]))), x[~few, :3]]) if bool(few.any()) else x[:, :3]
+
+
+def test_a_loss_that_uses_another_module_is_refused():
+    net = Net()
+    with pytest.raises(ValueError, match=r"does not depend .*a.weight, a.bias, b.weight and 1 more.*passed in"):
+        NetworkPotential(net, data=(X, Y), loss_fn=lambda m, b: F.cross_entropy(net(b[0]), b[1]))
+    with pytest.raises(ValueError, match="does not depend"):
+        make(Listed())
+    with pytest.raises(ValueError, match="does not depend"):
+        make(net, parameters="a.*", loss=lambda o, t: o.detach().logsumexp(1))
+    assert all(w.grad is None for w in net.parameters())
+
+
+@pytest.mark.parametrize("all_of_it", [True, False])
+def test_weights_that_are_stored_in_the_first_call_are_refused(all_of_it):
+    with pytest.raises(ValueError, match=r"stores what it makes of a\.weight in its first call"):
+        make(Stored(all_of_it))
+
+
+def test_a_loss_that_uses_the_module_itself_too_is_told():
+    net = Net()
+
+    def decayed(output: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(output, target, reduction="none") + net.a.weight.square().sum()
+
+    with pytest.warns(UserWarning, match=r"also depends on a\.weight of the module that was given"):
+        make(net, decayed)
+
+
+class Aside(Net):
+    def __init__(self) -> None:
+        super().__init__()
+        self.aux = nn.Linear(2, 2)
+
+
+def test_parameters_outside_of_a_stack():
+    with pytest.raises(ValueError, match=r"does not depend .*aux\.weight, aux\.bias\)"):
+        make(Aside(), parameters="aux.*")
+    assert make(Aside()).method == "dense"
+
+
+def test_experts_that_the_first_rows_do_not_ask_are_no_fault():
+    rows = X.clone()
+    rows[NetworkPotential(Net(), "cross_entropy", (X, Y)).data.order[-1], 0] = 9
+    assert NetworkPotential(Expert(), "cross_entropy", (rows, Y), method="loop").dim == 43
