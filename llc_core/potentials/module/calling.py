@@ -91,6 +91,14 @@ def _uncast(casts: bool) -> AbstractContextManager[Any]:
     return Uncast() if casts else nullcontext()
 
 
+def holding(module: nn.Module, numbers: Numbers, function: Callable[[], Tensor]) -> Tensor:
+    """What the function returns, run with the numbers in the module: for a backward pass that calls parts of it again, as
+    torch.utils.checkpoint does."""
+    held = _Held(module, lambda _, run: run())
+    found: Tensor = functional_call(held, {f"of.{name}": x for name, x in numbers.items()}, (function,))
+    return found
+
+
 class _Held(nn.Module):
     """A module as an argument of a function, so that torch.func can put numbers into it while the function runs."""
 

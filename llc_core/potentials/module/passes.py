@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from llc_core.compute.cores import PerThread
-from llc_core.potentials.module.calling import Calling
+from llc_core.potentials.module.calling import Calling, holding
 from llc_core.potentials.module.parameters import Piece, left_by_passes
 from llc_core.potentials.module.replayed import Replayed
 from llc_core.potentials.module.rows import Rows
@@ -296,9 +296,14 @@ class Looped:
 
         for piece in self.weights.pieces:
             moving[piece.name].requires_grad_().register_post_accumulate_grad_hook(partial(take, piece.name))
-        with torch.enable_grad():
+
+        def there_and_back() -> Tensor:
             losses = self._losses(moving, inputs, target)
             (weight * losses.sum()).backward()
+            return losses
+
+        with torch.enable_grad():
+            losses = holding(self.modules.mine(), {**self.weights.still, **moving}, there_and_back)
         for piece in untouched.values():
             put(grad[piece.start : piece.stop], grad.new_zeros(()))
         return losses.detach()
