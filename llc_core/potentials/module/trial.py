@@ -50,6 +50,7 @@ def try_calling(
                 "set track_running_stats=True and train it, or replace it."
             )
     assert isinstance(calling, OfOutput | OfBatch)
+    calling = replace(calling, attends=any(isinstance(part, nn.MultiheadAttention) for part in module.modules()))
     with torch.no_grad():
         both = rows(0, ROWS).of(0)
         seen = _cast_to(calling, module, numbers, both)

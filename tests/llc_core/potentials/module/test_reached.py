@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from llc_core import NetworkPotential
 
@@ -144,3 +145,97 @@ def test_experts_that_the_first_rows_do_not_ask_are_no_fault():
     rows = X.clone()
     rows[NetworkPotential(Net(), "cross_entropy", (X, Y)).data.order[-1], 0] = 9
     assert NetworkPotential(Expert(), "cross_entropy", (rows, Y), method="loop").dim == 43
+
+
+class Checkpointed(Net):
+    def __init__(self, reentrant: bool) -> None:
+        super().__init__()
+        self.reentrant = reentrant
+
+    def forward(self, x: Tensor) -> Tensor:
+        output: Tensor = checkpoint(self.b, torch.tanh(self.a(x)), use_reentrant=self.reentrant)
+        return output
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_parts_that_are_called_again_in_the_backward_pass_have_their_weights(reentrant):
+    problem = make(Checkpointed(reentrant), method="loop")
+    plain, delta = make(Net(), method="vmap"), 0.3 * torch.randn(2, problem.dim)
+    for found, wanted in zip(problem.excess_loss_and_grad(delta), plain.excess_loss_and_grad(delta), strict=True):
+        assert torch.allclose(found, wanted, atol=1e-6)
+
+
+class Merging(Net):
+    """An adapter that eval() adds to the weights, as loralib's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.requires_grad_(False)
+        self.left, self.right = nn.Parameter(torch.randn(5, 2)), nn.Parameter(torch.randn(2, 4))
+        self.merged = False
+
+    def train(self, mode: bool = True) -> Merging:
+        super().train(mode)
+        if mode == self.merged:
+            self.a.weight.data += (-1 if mode else 1) * (self.left @ self.right)
+            self.merged = not mode
+        return self
+
+    def forward(self, x: Tensor, labels: Tensor | None = None) -> dict[str, Tensor]:
+        weight = self.a.weight if self.merged else self.a.weight + self.left @ self.right
+        logits = self.b(torch.tanh(F.linear(x, weight, self.a.bias)))
+        return {"logits": logits} if labels is None else {"logits": logits, "loss": F.cross_entropy(logits, labels)}
+
+
+def test_adapters_that_eval_would_merge_move_and_the_module_is_left_as_it_was():
+    net = Merging()
+    before = net.a.weight.clone()
+    problem = NetworkPotential(net, data={"x": X, "labels": Y})
+    assert net.training and not net.merged and torch.equal(net.a.weight, before)
+    wanted = F.cross_entropy(net(X)["logits"], Y)
+    assert problem.dim == 18 and abs(problem.baseline_loss - float(wanted.detach())) < 1e-6
+    wanted.backward()
+    grad = problem.excess_loss_and_grad(torch.zeros(1, 18))[1][0]
+    assert torch.allclose(grad, torch.cat([net.left.grad.flatten(), net.right.grad.flatten()]), atol=1e-6)
+    with pytest.raises(ValueError, match="stored before"):
+        NetworkPotential(net.eval(), "cross_entropy", (X, Y))
+
+
+class Silenced(Net):
+    """eval() that does more than to set a flag, but computes nothing."""
+
+    noise = 1.0
+
+    def train(self, mode: bool = True) -> Silenced:
+        self.noise = float(mode)
+        super().train(mode)
+        return self
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x + self.noise * torch.randn_like(x))
+
+
+def test_an_eval_of_the_modules_own_is_called():
+    assert make(Silenced()).module.noise == 0
+
+
+class Padded(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.embed, self.layers, self.out = nn.Embedding(5, 8), nn.TransformerEncoder(layer, 2), nn.Linear(8, 3)
+
+    def forward(self, tokens: Tensor, padding: Tensor) -> Tensor:
+        later = torch.ones(tokens.shape[1], tokens.shape[1], dtype=torch.bool).triu(1)
+        return self.out(self.layers(self.embed(tokens), mask=later, src_key_padding_mask=padding)[:, -1])
+
+
+@pytest.mark.parametrize("method", ["loop", "vmap"])
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors", "ignore:enable_nested_tensor")
+def test_attention_has_no_shortcut_whose_masked_rows_are_nan(method):
+    tokens, padding = torch.randint(0, 5, (20, 6)), torch.arange(6) < torch.randint(0, 4, (20, 1))
+    net = Padded()
+    wanted = F.cross_entropy(net.eval()(tokens, padding), Y)
+    problem = NetworkPotential(net, "cross_entropy", (tokens, padding, Y), method=method)
+    assert abs(problem.baseline_loss - float(wanted.detach())) < 1e-5
