@@ -56,8 +56,36 @@ def _with_weights(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
     given = signature(F.multi_head_attention_forward).bind(*args, **kwargs)
     wanted = given.arguments.get("need_weights", True)
     given.arguments["need_weights"] = True
+    blind = None if wanted else _take_blind(given.arguments)
     output, weights = F.multi_head_attention_forward(*given.args, **given.kwargs)
+    if blind is not None:
+        bias = given.arguments["out_proj_bias"]
+        output = torch.where(blind.T[:, :, None], output.new_zeros(()) if bias is None else bias, output)
     return output, weights if wanted else None
+
+
+def _take_blind(given: dict[str, Any]) -> Tensor | None:
+    """[N, L], the positions that may look at none, as in a causal model of rows that are padded on the left; None: there are none.
+
+    Plain products give nan for them, and the kernels that are used without weights give 0. So they may look everywhere here.
+    """
+    mask, padding, query = given.get("attn_mask"), given.get("key_padding_mask"), given["query"]
+    if mask is None or padding is None or mask.dim() != 2 or padding.dim() != 2:
+        return None
+    if given["bias_k"] is not None or given["add_zero_attn"]:
+        return None
+    both = _added(mask, query)[None] + _added(padding, query)[:, None]  # [N, L, S]
+    blind = (both == -torch.inf).all(2)
+    both = torch.where(blind[:, :, None], 0.0, both)
+    given["attn_mask"], given["key_padding_mask"] = both.repeat_interleave(given["num_heads"], 0), None
+    return blind
+
+
+def _added(mask: Tensor, like: Tensor) -> Tensor:
+    """What a mask adds to the scores."""
+    if mask.dtype != torch.bool:
+        return mask.to(like.dtype)
+    return torch.where(mask, -torch.inf, 0.0).to(like.dtype)
 
 
 def _as_products(

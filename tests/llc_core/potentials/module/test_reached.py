@@ -239,3 +239,7 @@ def test_attention_has_no_shortcut_whose_masked_rows_are_nan(method):
     wanted = F.cross_entropy(net.eval()(tokens, padding), Y)
     problem = NetworkPotential(net, "cross_entropy", (tokens, padding, Y), method=method)
     assert abs(problem.baseline_loss - float(wanted.detach())) < 1e-5
+    wanted.backward()
+    grad = problem.excess_loss_and_grad(torch.zeros(1, problem.dim))[1][0]
+    exact = torch.cat([w.grad.flatten() for w in net.parameters()])
+    assert torch.allclose(grad, exact, atol=1e-5)
