@@ -158,7 +158,8 @@ def called(module: nn.Module, batch: Mapping[str, Tensor]) -> Any:
     device, dtype = (like.device, like.dtype) if like is not None else (None, None)
     here = {name: x.to(device, dtype if x.is_floating_point() else x.dtype) for name, x in batch.items()}
     try:
-        module.eval()
+        for part in modes:  # and no eval(), which may do more: loralib's adds adapters to the weights
+            part.training = False
         with torch.no_grad():
             return module(**here)
     finally:

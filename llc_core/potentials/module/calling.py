@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
+from torch.overrides import TorchFunctionMode
 
 from llc_core.compute.precision import Uncast
 from llc_core.potentials.module.losses import Loss
@@ -29,17 +30,19 @@ class OfOutput:
 
     weighted: whether the first of the inputs is no input, but what each row's loss is multiplied with.
     casts: whether the module or the loss goes into an autocast, which is then left out.
+    attends: whether the module has torch's attention layers, whose shortcut is then left out.
     """
 
     loss: Loss
     names: tuple[str, ...] | None = None
     weighted: bool = False
     casts: bool = False
+    attends: bool = False
 
     def output(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...]) -> Any:
         inputs = inputs[1:] if self.weighted else inputs
         named = {} if self.names is None else dict(zip(self.names, inputs, strict=True))
-        with _uncast(self.casts):
+        with _uncast(self.casts), _by_ordinary(self.attends):
             return logits_of(functional_call(module, dict(numbers), () if named else inputs, named))
 
     def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
@@ -54,7 +57,7 @@ class OfBatch:
     """function(module, batch), batch being rows in the form in which the data were given.
 
     form: from columns to a batch.  by_row: whether it gives one value for a batch, so that each row is a batch of its own.
-    vmapped: whether vmap can take the rows side by side.  weighted, casts: as in `OfOutput`.
+    vmapped: whether vmap can take the rows side by side.  weighted, casts, attends: as in `OfOutput`.
     """
 
     function: Callable[[Any, Any], Any]
@@ -63,11 +66,12 @@ class OfBatch:
     by_row: bool = False
     vmapped: bool = True
     casts: bool = False
+    attends: bool = False
 
     def value(self, module: nn.Module, numbers: Numbers, columns: tuple[Tensor, ...]) -> Tensor:
         """What the function gives for these rows together."""
         held = _Held(module, self.function)
-        with _uncast(self.casts):
+        with _uncast(self.casts), _by_ordinary(self.attends):
             return loss_of(functional_call(held, {f"of.{k}": v for k, v in numbers.items()}, (self.form(columns),)))
 
     def losses(self, module: nn.Module, numbers: Numbers, inputs: tuple[Tensor, ...], target: Tensor) -> Tensor:
@@ -89,6 +93,29 @@ class OfBatch:
 
 def _uncast(casts: bool) -> AbstractContextManager[Any]:
     return Uncast() if casts else nullcontext()
+
+
+class _Ordinary(TorchFunctionMode):
+    """Inside, in this thread, torch's attention layers use their ordinary operations, as they do where gradients are taken.
+
+    The shortcut that they have without gradients gives nan where a position may look at none, as in a causal model of rows that are
+    padded on the left. Any mode turns it off; torch's own switch does so for the whole process.
+    """
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _by_ordinary(attends: bool) -> AbstractContextManager[Any]:
+    return _Ordinary() if attends and not torch.is_grad_enabled() else nullcontext()
+
+
+def holding(module: nn.Module, numbers: Numbers, function: Callable[[], Tensor]) -> Tensor:
+    """What the function returns, run with the numbers in the module: for a backward pass that calls parts of it again, as
+    torch.utils.checkpoint does."""
+    held = _Held(module, lambda _, run: run())
+    found: Tensor = functional_call(held, {f"of.{name}": x for name, x in numbers.items()}, (function,))
+    return found
 
 
 class _Held(nn.Module):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel)
 SHOWN = 8
@@ -165,7 +166,11 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
         is_parameter = isinstance(tensor, nn.Parameter)
         memo[id(tensor)] = nn.Parameter(empty, requires_grad=False) if is_parameter else empty
     try:
-        twin = copy.deepcopy(module, memo)
+        twin = _in_eval(copy.deepcopy(module, dict(memo)))
+        if twin is None:
+            twin = copy.deepcopy(module, memo)
+            for part in twin.modules():
+                part.training = False
     except Exception as error:
         raise ValueError(
             f"module cannot be copied ({type(error).__name__}); remove tensors with gradients, hooks or open files that "
@@ -176,7 +181,27 @@ def frozen_copy(module: nn.Module) -> tuple[nn.Module, dict[str, Tensor]]:
             if uncompiled(child) is not child:
                 setattr(part, name, uncompiled(child))
     _plainly(twin)
-    return twin.eval(), numbers
+    return twin, numbers
+
+
+class _Calculates(TorchFunctionMode):
+    """Inside it is noticed whether anything is done with tensors."""
+
+    seen = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.seen = True
+        return func(*args, **(kwargs or {}))
+
+
+def _in_eval(twin: nn.Module) -> nn.Module | None:
+    """The module in eval mode; None where its own eval() calculates, as loralib's, which adds adapters to weights.
+
+    Such a calculation would be made of no numbers here, and the adapters would move nothing after it.
+    """
+    with _Calculates() as noticed, suppress(Exception):
+        twin.eval()
+    return None if noticed.seen or any(part.training for part in twin.modules()) else twin
 
 
 def left_by_passes(module: nn.Module) -> dict[int, Any]:
@@ -205,6 +230,8 @@ def _plainly(module: nn.Module) -> None:
     experts take no double precision.
     """
     for part in module.modules():
+        if isinstance(part, nn.TransformerEncoder):
+            part.use_nested_tensor = False  # torch's own shortcut, which vmap has no rule for
         for name in ("set_attn_implementation", "set_experts_implementation"):
             switch = getattr(part, name, None)
             if callable(switch):

@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from llc_core.compute.cores import PerThread
-from llc_core.potentials.module.calling import Calling
+from llc_core.potentials.module.calling import Calling, holding
 from llc_core.potentials.module.parameters import Piece, left_by_passes
 from llc_core.potentials.module.replayed import Replayed
 from llc_core.potentials.module.rows import Rows
@@ -56,8 +56,36 @@ def _with_weights(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor | None]:
     given = signature(F.multi_head_attention_forward).bind(*args, **kwargs)
     wanted = given.arguments.get("need_weights", True)
     given.arguments["need_weights"] = True
+    blind = None if wanted else _take_blind(given.arguments)
     output, weights = F.multi_head_attention_forward(*given.args, **given.kwargs)
+    if blind is not None:
+        bias = given.arguments["out_proj_bias"]
+        output = torch.where(blind.T[:, :, None], output.new_zeros(()) if bias is None else bias, output)
     return output, weights if wanted else None
+
+
+def _take_blind(given: dict[str, Any]) -> Tensor | None:
+    """[N, L], the positions that may look at none, as in a causal model of rows that are padded on the left; None: there are none.
+
+    Plain products give nan for them, and the kernels that are used without weights give 0. So they may look everywhere here.
+    """
+    mask, padding, query = given.get("attn_mask"), given.get("key_padding_mask"), given["query"]
+    if mask is None or padding is None or mask.dim() != 2 or padding.dim() != 2:
+        return None
+    if given["bias_k"] is not None or given["add_zero_attn"]:
+        return None
+    both = _added(mask, query)[None] + _added(padding, query)[:, None]  # [N, L, S]
+    blind = (both == -torch.inf).all(2)
+    both = torch.where(blind[:, :, None], 0.0, both)
+    given["attn_mask"], given["key_padding_mask"] = both.repeat_interleave(given["num_heads"], 0), None
+    return blind
+
+
+def _added(mask: Tensor, like: Tensor) -> Tensor:
+    """What a mask adds to the scores."""
+    if mask.dtype != torch.bool:
+        return mask.to(like.dtype)
+    return torch.where(mask, -torch.inf, 0.0).to(like.dtype)
 
 
 def _as_products(
@@ -296,9 +324,14 @@ class Looped:
 
         for piece in self.weights.pieces:
             moving[piece.name].requires_grad_().register_post_accumulate_grad_hook(partial(take, piece.name))
-        with torch.enable_grad():
+
+        def there_and_back() -> Tensor:
             losses = self._losses(moving, inputs, target)
             (weight * losses.sum()).backward()
+            return losses
+
+        with torch.enable_grad():
+            losses = holding(self.modules.mine(), {**self.weights.still, **moving}, there_and_back)
         for piece in untouched.values():
             put(grad[piece.start : piece.stop], grad.new_zeros(()))
         return losses.detach()

@@ -50,6 +50,7 @@ def try_calling(
                 "set track_running_stats=True and train it, or replace it."
             )
     assert isinstance(calling, OfOutput | OfBatch)
+    calling = replace(calling, attends=any(isinstance(part, nn.MultiheadAttention) for part in module.modules()))
     with torch.no_grad():
         both = rows(0, ROWS).of(0)
         seen = _cast_to(calling, module, numbers, both)
@@ -203,28 +204,107 @@ def _shapes(inputs: tuple[Tensor, ...]) -> str:
 
 
 CHAINS = 2
+SEARCHED = 256
+"""Rows among which one is looked for whose loss depends on what moves, where that of the first does not: experts serve some rows."""
+NAMED = 3
+"""Parameters that a sentence names."""
 
 
 def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> bool:
-    """Whether the stack that was recognised computes what the module does: losses, and the gradient near w0.
+    """Whether the stack that was recognised computes what the module does: losses and the gradient near w0, and losses where each
+    number has the other sign, which a forward that clamps its weights does not let through.
 
     like: [1, D] of the precision to use. The two gradients are subtracted as they are made, to spare a copy.
     """
     delta = (
         torch.linspace(-1, 1, like.shape[1], dtype=like.dtype, device=like.device).unsqueeze(0) / like.shape[1] ** 0.5
     )
+    delta[:, ::2] *= -1  # both signs in every tensor
     grad = torch.zeros_like(delta)
+    close = 1e-9 if like.dtype == torch.float64 else 1e-4
     try:
         with torch.no_grad():
             by_hand = dense.add(Position(delta), rows, 1.0, grad)
             size = float(grad.abs().max())
             by_loop = loop.add(Position(delta), rows, -1.0, grad)
+            if not torch.allclose(by_hand, by_loop, rtol=close, atol=close):
+                return False
+            if not float(grad.abs().max()) <= close * max(size, 1.0):
+                return False
+            for piece in loop.weights.pieces:
+                w0 = loop.weights.moving[piece.name].flatten()
+                delta[:, piece.start : piece.stop] += 2 * (w0 if piece.chosen is None else w0[piece.chosen])
+            delta.neg_()
+            mirrored = [passes.losses(Position(delta), rows) for passes in (dense, loop)]
     except (RuntimeError, IndexError):
         return False
-    close = 1e-9 if like.dtype == torch.float64 else 1e-4
-    return torch.allclose(by_hand, by_loop, rtol=close, atol=close) and float(grad.abs().max()) <= close * max(
-        size, 1.0
-    )
+    return torch.allclose(*mirrored, rtol=close, atol=close, equal_nan=True)
+
+
+def check_reached(fresh: Looped, given: nn.Module, rows: Callable[[int, int], Rows], dim: int) -> None:
+    """ValueError where the loss depends on none of the moving tensors, or on some in the first call alone. A warning where it depends
+    on those of the module that was given, which stay at w0.
+
+    fresh: of a module that was not called yet.
+    """
+    originals = {id(w): name for name, w in given.named_parameters()}
+    names = [piece.name for piece in fresh.weights.pieces]
+    try:
+        with catching_warnings():
+            first, of_given = _reached(fresh, originals, rows(0, ROWS), dim)
+            later, _ = _reached(fresh, originals, rows(0, ROWS), dim)
+            some = later if later else _reached(fresh, originals, rows(0, SEARCHED), dim)[0]  # such as experts
+    except Exception:  # what cannot be differentiated is told where it is
+        return
+    if not some and not (first or later):
+        raise ValueError(
+            f"The loss does not depend on the parameters that move ({_few(names)}): it may use another module than the one it is "
+            "given, weights that were stored before, or no gradients; use the module that is passed in, as it is at each call."
+        )
+    if stored := [name for name in names if name in first and name not in later]:
+        raise ValueError(
+            f"The module stores what it makes of {_few(stored)} in its first call, so that these do not move; make it anew in each "
+            "call, or leave them out of parameters."
+        )
+    if of_given:
+        warnings.warn(
+            f"The loss also depends on {_few(of_given)} of the module that was given, which stays at w0, beside the copy that moves; "
+            "if that is not meant, use the module that is passed in, and no functions that hold the module itself.",
+            stacklevel=4,
+        )
+
+
+def _reached(passes: Looped, originals: dict[int, str], rows: Rows, dim: int) -> tuple[set[str], list[str]]:
+    """The moving tensors on which the losses at w0 depend, and those of the originals, by autograd's own record.
+
+    The record is read and not gone through, which costs no gradient. RuntimeError where a part of it is not recorded.
+    """
+    moving = passes.weights.at(Position(torch.zeros(1, dim, **SINGLE)))
+    moving = {name: w[0].requires_grad_() for name, w in moving.items()}
+    with torch.enable_grad():
+        losses = passes.calling.losses(passes.modules.mine(), {**passes.weights.still, **moving}, *rows.of(0))
+    ours = {id(w): name for name, w in moving.items()}
+    found, of_given = set[str](), list[str]()
+    seen, left = set[Any](), [losses.grad_fn]
+    while left:
+        node = left.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if "Checkpoint" in node.name():  # it records its inputs alone
+            raise RuntimeError
+        leaf = getattr(node, "variable", None)
+        if id(leaf) in ours:
+            found.add(ours[id(leaf)])
+        elif id(leaf) in originals:
+            of_given.append(originals[id(leaf)])
+        left.extend(each for each, _ in node.next_functions)
+    return found, of_given
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def activation_bytes(passes: Looped, rows: Callable[[int, int], Rows], dim: int) -> int:
