@@ -261,6 +261,8 @@ def fitted(x: Tensor, shape: Sequence[int], fill: float | None) -> Tensor:
         return x
     if fill is None or x.dim() != len(shape) + 1:
         raise ValueError(OTHER_SHAPES)
+    if fill < 0 and not x.is_signed():
+        x = x.long()  # unsigned numbers cannot hold IGNORED
     sizes = list(zip(x.shape[1:], shape, strict=True))
     return F.pad(x, [side for size, most in reversed(sizes) for side in (0, most - size)], value=fill)
 
@@ -327,7 +329,10 @@ def _columns(rows: list[Any], how: How, what: str) -> Given:
 
 def _of_tokens(parts: list[Tensor], how: How) -> Given:
     """Rows of one tensor each; whole numbers may be sequences of any length, as tokens are."""
-    column, lengths = _joined(parts, how, None if parts[0].is_floating_point() else 0)
+    tokens = [
+        x if x.is_signed() or x.dim() != (2 if how is torch.cat else 1) else x.long() for x in parts
+    ]  # these can hold IGNORED
+    column, lengths = _joined(tokens, how, None if parts[0].is_floating_point() else 0)
     return Given([column], alone=True, lengths=lengths)
 
 

@@ -21,13 +21,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.fields import choice, number, short, whole
+from llc_core.fields import choice, short, whole
+from llc_core.potentials.module.labels import (
+    check_labels,
+    check_probabilities,
+    label_weights,
+    sums_to_one,
+    whole_labels,
+)
 
 IGNORED = -100
 """The label that torch and the common tokenizers leave out."""
 REDUCTIONS = ("token", "row", "sum")
-SUM_ERROR = 1e-3
-"""Probabilities may add up to 1 with this error: that of 1,000 classes in half precision, 2⁻¹¹ each relative to its own size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,7 @@ class CrossEntropy:
             whole("ignore_index", self.ignore_index)
         choice("reduction", self.reduction, REDUCTIONS)
         if self.weight is not None:
-            object.__setattr__(self, "weight", _label_weights(self.weight))
+            object.__setattr__(self, "weight", label_weights(self.weight))
 
     def __call__(self, output: Tensor, target: Tensor) -> Tensor:
         """[B] from output [B, K, …] or [B, …, K] and target, of this row's positions."""
@@ -84,7 +89,7 @@ class CrossEntropy:
         counts = self.counted(target)
         if self.weight is None:
             return counts.flatten(1).sum(1).clamp_min(1)
-        label = torch.where(counts, target, 0).long()
+        label = torch.where(counts, target.long(), 0)
         weights = self._weights(torch.empty(0, device=target.device))[label] * counts
         return torch.where(weights.flatten(1).sum(1) > 0, weights.flatten(1).sum(1), 1.0)
 
@@ -92,7 +97,7 @@ class CrossEntropy:
         """Which labels count."""
         if self.ignore_index is None:
             return torch.ones_like(target, dtype=torch.bool)
-        return target != self.ignore_index
+        return whole_labels(target) != self.ignore_index
 
     def _picked(self, logs: Tensor, target: Tensor) -> Tensor:
         """w·log p of the labels, 0 where they are ignored; logs [B, …, K], target [B, …]."""
@@ -129,7 +134,7 @@ class CrossEntropy:
         lows, highs = [], []
         for part in targets:
             counts = self.counted(part)
-            labels = part[counts].long()
+            labels = part.long()[counts]
             positions, labelled, rows = positions + part.numel(), labelled + len(labels), rows + len(part)
             rows_with += int(counts.flatten(1).any(1).sum()) if part.dim() > 1 else len(labels)
             if len(labels):
@@ -189,43 +194,6 @@ def check_fit(output: Tensor, target: Tensor, at: int) -> None:
             f"loss cannot be taken of output {tuple(output.shape)} and target {tuple(target.shape)}; the target must have "
             f"the output's shape without its {output.shape[at]} classes, {tuple(shape[1:])} a row."
         )
-
-
-def check_labels(lows: list[int], highs: list[int], classes: int, ignored: int | None) -> None:
-    """The smallest and largest labels that count, of each part. ValueError where there are none, or one is no class."""
-    if not lows:
-        raise ValueError(f"data's targets are all {ignored}, which is ignored; give labels, or another ignore_index.")
-    low, high = min(lows), max(highs)
-    if low < 0 or high >= classes:
-        raise ValueError(
-            f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
-        )
-
-
-def check_probabilities(targets: Iterable[Tensor], at: int) -> None:
-    """ValueError where soft labels are negative or do not add up to 1 over the classes."""
-    low = min(float(part.min()) for part in targets)
-    if low < 0:
-        raise ValueError(f"data's targets hold {low:.3g}; class probabilities must not be negative.")
-    if not sums_to_one(targets, at):
-        raise ValueError(
-            "data's targets are class probabilities that do not add up to 1 over the classes; divide them by their sum."
-        )
-
-
-def sums_to_one(targets: Iterable[Tensor], at: int) -> bool:
-    return all(bool(((part.double().sum(at) - 1).abs() <= SUM_ERROR).all()) for part in targets)
-
-
-def _label_weights(weight: Any) -> tuple[float, ...]:
-    given = weight.detach().cpu().tolist() if isinstance(weight, Tensor) else weight
-    try:
-        values = tuple(number(f"weight[{i}]", value) for i, value in enumerate(given))
-    except TypeError:
-        raise ValueError(f"weight is {weight!r}; give one number for each class.") from None
-    if not values or min(values) < 0 or max(values) == 0:
-        raise ValueError("weight must hold numbers of at least 0, one for each class and not all of them 0.")
-    return values
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,66 @@
+"""Losses and data are read as they are meant, as torch reads them; what could be meant in two ways is said."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+from sentences import tells
+from small_networks import gradient_by_difference, moved
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+from llc_core import CrossEntropy, NetworkPotential
+
+ROWS, CLASSES = 24, 5
+SAME = 1e-6
+"""Relative: float32 of unit round-off 6e-8, in sums of fewer than 10 terms of their own size."""
+
+torch.manual_seed(0)
+X, Y, VALUES = torch.randn(ROWS, 4), torch.randint(0, CLASSES, (ROWS,)), torch.randn(ROWS)
+
+
+@pytest.fixture(autouse=True)
+def nothing_else_is_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def linear(outputs: int = CLASSES) -> nn.Module:
+    torch.manual_seed(1)
+    return nn.Linear(4, outputs)
+
+
+# -- labels --------------------------------------------------------------------------------------------------------
+
+
+def test_labels_of_8_bits_are_no_ignored_ones():
+    labels = torch.where(torch.arange(ROWS) < 6, 3, 156)
+    problem = NetworkPotential(linear(200), "cross_entropy", (X, labels.to(torch.uint8)))
+    assert problem.n == ROWS
+    assert problem.baseline_loss == pytest.approx(float(F.cross_entropy(linear(200)(X), labels).detach()), rel=SAME)
+
+
+def test_padding_of_labels_of_8_bits_is_ignored():
+    class Each(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = linear(200)
+
+        def forward(self, x: Tensor, attention_mask: Tensor) -> Tensor:
+            return self.inner(x)
+
+    lengths = [2 + i % 3 for i in range(ROWS)]
+    labels = [torch.full((k,), 156, dtype=torch.uint8) for k in lengths]
+    x = torch.randn(ROWS, 4, 4)
+    rows = [
+        {"x": x[i], "attention_mask": torch.ones(k, dtype=torch.long), "labels": y}
+        for i, (k, y) in enumerate(zip(lengths, labels, strict=True))
+    ]
+    problem = NetworkPotential(Each(), CrossEntropy(class_dim=-1, reduction="row"), rows)
+    with torch.no_grad():
+        each = [float(F.cross_entropy(linear(200)(x[i, :k]), labels[i].long())) for i, k in enumerate(lengths)]
+    assert problem.baseline_loss == pytest.approx(sum(each) / ROWS, rel=SAME)
