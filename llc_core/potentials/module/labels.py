@@ -1,8 +1,10 @@
-"""What labels, class probabilities and label weights must be, so that a cross entropy can be taken of them."""
+"""What targets, labels, class probabilities and label weights must be, so that a loss can be taken of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 from torch import Tensor
@@ -53,3 +55,25 @@ def label_weights(weight: Any) -> tuple[float, ...]:
     if not values or min(values) < 0 or max(values) == 0:
         raise ValueError("weight must hold numbers of at least 0, one for each class and not all of them 0.")
     return values
+
+
+def check_pairs(output: Tensor, target: Tensor) -> None:
+    """ValueError where it is not certain which number of a row's target belongs to which of its output."""
+    if output.shape[:1] == target.shape[:1] and same_order(output.shape[1:], target.shape[1:]):
+        return
+    lost = output.shape[:1] != target.shape[:1]
+    raise ValueError(
+        f"loss cannot be taken of output {tuple(output.shape)} and target {tuple(target.shape)}; "
+        + (
+            "the first dimension of the output must count the rows, which a forward that ends in squeeze() may lose: use squeeze(-1)."
+            if lost
+            else "give targets of the output's shape, which may be flattened or have dimensions of size 1 more or less."
+        )
+    )
+
+
+def same_order(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two shapes differ only by dimensions of size 1 and by flattening: then each block of one is made of whole blocks of the
+    other."""
+    ends, others = ({1, *accumulate(shape, mul)} for shape in (one, other))
+    return max(ends) == max(others) and (ends <= others or others <= ends)

@@ -24,6 +24,7 @@ from torch import Tensor
 from llc_core.fields import choice, short, whole
 from llc_core.potentials.module.labels import (
     check_labels,
+    check_pairs,
     check_probabilities,
     label_weights,
     sums_to_one,
@@ -250,12 +251,22 @@ def cross_entropy(output: Tensor, target: Tensor) -> Tensor:
 
 def squared_error(output: Tensor, target: Tensor) -> Tensor:
     """Σ (output − target)², [B]."""
-    return (output - target.view_as(output)).square().flatten(1).sum(1)
+    return _residual(output, target).square().sum(1)
 
 
 def mse(output: Tensor, target: Tensor) -> Tensor:
     """Mean over the outputs of (output − target)², [B]."""
-    return (output - target.view_as(output)).square().flatten(1).mean(1)
+    return _residual(output, target).square().mean(1)
+
+
+def _residual(output: Tensor, target: Tensor) -> Tensor:
+    """output − target of each row, [B, k]; one output a row may come as [B]."""
+    if output.shape != target.shape:
+        if target.dim() and len(target) == 1 and output.shape[:1] != (1,):
+            output = output.unsqueeze(0)  # of one row, by a forward that ends in squeeze()
+        check_pairs(output, target)
+        target = target.reshape(output.shape)
+    return (output - target).reshape(len(output), -1)
 
 
 def _cross_entropy_slope(output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
@@ -327,6 +338,8 @@ def settled(loss: Loss, output: Tensor, some: Tensor, targets: Iterable[Tensor])
     """
     if isinstance(loss, NextToken):
         return loss.settled(output, some, targets)
+    if loss in (squared_error, mse):
+        check_pairs(output, some)
     if loss is not cross_entropy and not isinstance(loss, CrossEntropy):
         return loss
     fixed = (loss if isinstance(loss, CrossEntropy) else OF_ANY_LAYOUT).settled(output, some, targets)

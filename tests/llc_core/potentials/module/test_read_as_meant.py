@@ -64,3 +64,48 @@ def test_padding_of_labels_of_8_bits_is_ignored():
     with torch.no_grad():
         each = [float(F.cross_entropy(linear(200)(x[i, :k]), labels[i].long())) for i, k in enumerate(lengths)]
     assert problem.baseline_loss == pytest.approx(sum(each) / ROWS, rel=SAME)
+
+
+# -- squares -------------------------------------------------------------------------------------------------------
+
+
+class Shaped(nn.Module):
+    """Outputs of this shape a row."""
+
+    def __init__(self, *shape: int, squeeze: bool = False) -> None:
+        super().__init__()
+        self.shape, self.squeeze = shape, squeeze
+        self.inner = linear(max(1, torch.Size(shape).numel()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        output = torch.tanh(self.inner(x)).view(len(x), *self.shape)
+        return output.squeeze() if self.squeeze else output
+
+
+@pytest.mark.parametrize("loss", ["mse", "squared_error"])
+@pytest.mark.parametrize("module", [lambda: Shaped(), lambda: nn.Sequential(linear(1), nn.Flatten(0))])
+@pytest.mark.parametrize("shape", [(ROWS,), (ROWS, 1)])
+def test_one_output_a_row(loss, module, shape):
+    problem = NetworkPotential(module(), loss, (X, VALUES.view(shape)), chunk=23)
+    truth = F.mse_loss(module()(X), VALUES).detach()
+    assert problem.baseline_loss == pytest.approx(float(truth), rel=SAME)
+    delta = moved(problem, 2)
+    exact = gradient_by_difference(problem, delta, None)
+    assert torch.allclose(problem.excess_loss_and_grad(delta)[1], exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("target", [(2, 3), (6,), (1, 2, 3), (2, 1, 3)])
+def test_targets_may_be_flat(target):
+    values = torch.randn(ROWS, 6)
+    problem = NetworkPotential(Shaped(2, 3), "mse", (X, values.view(ROWS, *target)))
+    truth = F.mse_loss(Shaped(2, 3)(X).flatten(1), values).detach()
+    assert problem.baseline_loss == pytest.approx(float(truth), rel=SAME)
+
+
+@pytest.mark.parametrize("loss", ["mse", "squared_error"])
+@pytest.mark.parametrize("target", [(3, 2), (2, 2), (5,)])
+def test_targets_of_another_order_are_refused(loss, target):
+    with pytest.raises(ValueError, match="output's shape") as caught:
+        NetworkPotential(Shaped(2, 3), loss, (X, torch.randn(ROWS, *target)))
+    tells(str(caught.value))
+    assert "(2, 2, 3)" in str(caught.value) and str((2, *target)) in str(caught.value)
