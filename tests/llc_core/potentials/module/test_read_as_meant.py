@@ -109,3 +109,69 @@ def test_targets_of_another_order_are_refused(loss, target):
         NetworkPotential(Shaped(2, 3), loss, (X, torch.randn(ROWS, *target)))
     tells(str(caught.value))
     assert "(2, 2, 3)" in str(caught.value) and str((2, *target)) in str(caught.value)
+
+
+def test_a_loss_may_change_its_targets_in_place():
+    def in_place(output: Tensor, target: Tensor) -> Tensor:
+        return (output[:, 0] - target.sub_(1).div_(2)).square()
+
+    problem = NetworkPotential(linear(1), in_place, (X, VALUES))
+    plain = NetworkPotential(linear(1), "mse", (X, (VALUES - 1) / 2))
+    delta = moved(plain, 2)
+    for _ in range(2):
+        for mine, theirs in zip(problem.excess_loss_and_grad(delta), plain.excess_loss_and_grad(delta), strict=True):
+            assert torch.allclose(mine, theirs, atol=1e-7)
+    assert problem.baseline_loss == pytest.approx(plain.baseline_loss, rel=SAME)
+    assert torch.equal(problem.data.fields[-1], VALUES[problem.data.order])
+    assert "in_place" in problem._loss_name
+
+
+# -- cross entropies -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("weight", [None, torch.linspace(0.5, 2, CLASSES)])
+@pytest.mark.parametrize("ignored", [-100, 2])
+@pytest.mark.parametrize("shape", [(), (7,)])
+@pytest.mark.parametrize("soft", [False, True])
+def test_smoothed_labels_are_torchs(smoothing, weight, ignored, shape, soft):
+    generator = torch.Generator().manual_seed(2)
+    output = torch.randn(ROWS, CLASSES, *shape, generator=generator)
+    target = torch.randint(0, CLASSES, (ROWS, *shape), generator=generator)
+    if soft:
+        target = torch.softmax(torch.randn(output.shape, generator=generator), 1)
+    options = {"weight": weight, "label_smoothing": smoothing, **({} if soft else {"ignore_index": ignored})}
+    own = CrossEntropy(class_dim=1, **options)
+    each = nn.CrossEntropyLoss(reduction="none", **options)(output, target)
+    theirs = each.view(ROWS, -1).mean(1)
+    assert torch.allclose(own(output, target), theirs, rtol=1e-5, atol=1e-6)
+    whole = float(nn.CrossEntropyLoss(**options)(output, target))
+    assert float(own.settled(output[:2], target[:2], [target])(output, target).mean()) == pytest.approx(whole, rel=1e-5)
+
+
+def test_a_network_with_smoothed_labels():
+    plain = NetworkPotential(linear(), CrossEntropy(), (X, Y))
+    problem = NetworkPotential(linear(), CrossEntropy(label_smoothing=0.1), (X, Y))
+    truth = float(F.cross_entropy(linear()(X), Y, label_smoothing=0.1).detach())
+    assert problem.baseline_loss == pytest.approx(truth, rel=SAME)
+    assert problem._loss_name != plain._loss_name and "smoothing" not in plain._loss_name
+    with pytest.raises(ValueError, match="label_smoothing"):
+        CrossEntropy(label_smoothing=1.5)
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", CrossEntropy(weight=[1.0, 2.0, 3.0, 1.0, 1.0])])
+@pytest.mark.parametrize("chunk", [23, 1])
+def test_one_row_left_over_by_a_forward_that_squeezes(loss, chunk):
+    problem = NetworkPotential(Shaped(CLASSES, squeeze=True), loss, (X, Y), chunk=chunk)
+    plain = NetworkPotential(Shaped(CLASSES), loss, (X, Y), chunk=chunk)
+    delta = moved(plain, 2)
+    assert problem.baseline_loss == pytest.approx(plain.baseline_loss, rel=SAME)
+    for mine, theirs in zip(problem.excess_loss_and_grad(delta), plain.excess_loss_and_grad(delta), strict=True):
+        assert torch.allclose(mine, theirs, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", CrossEntropy(class_dim=1), CrossEntropy(weight=[1.0, 2.0])])
+def test_outputs_without_classes_are_refused(loss):
+    with pytest.raises(ValueError, match="squeeze") as caught:
+        NetworkPotential(Shaped(), loss, (X, Y))
+    tells(str(caught.value))
