@@ -175,3 +175,98 @@ def test_outputs_without_classes_are_refused(loss):
     with pytest.raises(ValueError, match="squeeze") as caught:
         NetworkPotential(Shaped(), loss, (X, Y))
     tells(str(caught.value))
+
+
+# -- data ----------------------------------------------------------------------------------------------------------
+
+
+class Named(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = linear()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x)
+
+
+def batches(size: int, names: tuple[str, str] | None = None) -> list:
+    found = list(DataLoader(TensorDataset(X, Y), size))
+    return found if names is None else [dict(zip(names, batch, strict=True)) for batch in found]
+
+
+@pytest.mark.parametrize("names", [None, ("x", "labels")])
+def test_a_list_of_batches_is_noticed(names):
+    with pytest.warns(UserWarning, match="6 inputs and 6 targets") as caught, pytest.raises(ValueError):
+        NetworkPotential(Named(), "mse", batches(6, names), method="loop")
+    said = [str(w.message) for w in caught]
+    assert len(said) == 1 and "read as 4 rows" in said[0] and "DataLoader itself" in said[0]
+    tells(said[0])
+    if names is None:
+        with pytest.raises(ValueError, match="3 batches of up to 10 rows") as refused:
+            NetworkPotential(Named(), "cross_entropy", batches(10))
+        tells(str(refused.value))
+
+
+def test_rows_in_a_list_are_no_batches():
+    plain = NetworkPotential(linear(), "cross_entropy", (X, Y))
+    for rows in (list(zip(X, Y, strict=True)), [(x, int(y)) for x, y in zip(X, Y, strict=True)]):
+        assert NetworkPotential(linear(), "cross_entropy", rows).baseline_loss == plain.baseline_loss
+
+
+class Batched(torch.utils.data.Dataset):
+    """Four batches, made by the data set."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+        return X[6 * index : 6 * index + 6], Y[6 * index : 6 * index + 6]
+
+
+@pytest.mark.parametrize(
+    "dataset", [TensorDataset(X, Y), [{"x": x, "labels": y} for x, y in zip(X, Y, strict=True)], Batched()]
+)
+def test_a_loader_that_makes_no_batches(dataset):
+    plain = NetworkPotential(Named(), "cross_entropy", (X, Y))
+    problem = NetworkPotential(Named(), "cross_entropy", DataLoader(dataset, batch_size=None))
+    assert problem.n == ROWS and problem.baseline_loss == pytest.approx(plain.baseline_loss, rel=SAME)
+    tokens = NetworkPotential(Words(), "next_token", DataLoader(TOKENS, batch_size=None))
+    assert tokens.n == ROWS and tokens.baseline_loss == pytest.approx(of_tokens(list(TOKENS)), rel=SAME)
+
+
+def test_what_is_left_out_is_told_as_it_is():
+    rows = [{"inputs": {"a": x}, "x": x, "note": "text", "labels": y} for x, y in zip(X, Y, strict=True)]
+    with pytest.warns(UserWarning) as caught:
+        NetworkPotential(Named(), "cross_entropy", rows)
+    (said,) = [str(w.message) for w in caught]
+    assert "inputs (dictionaries, " in said and "note (no tensors or numbers)" in said
+
+
+# -- tokens --------------------------------------------------------------------------------------------------------
+
+TOKENS = torch.randint(0, CLASSES, (ROWS, 6))
+
+
+class Words(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(2)
+        self.embed, self.out = nn.Embedding(CLASSES, 6), nn.Linear(6, CLASSES)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.out(torch.tanh(self.embed(tokens).cumsum(1)))
+
+
+def of_tokens(rows: list[Tensor]) -> float:
+    """Over all tokens that follow another."""
+    with torch.no_grad():
+        each = [F.cross_entropy(Words()(row[None])[0, :-1], row[1:], reduction="sum") for row in rows]
+    return float(sum(each)) / sum(len(row) - 1 for row in rows)
+
+
+@pytest.mark.parametrize("ragged", [False, True])
+def test_a_list_of_token_tensors(ragged):
+    rows = [row[: 3 + i % 4] if ragged else row for i, row in enumerate(TOKENS)]
+    for data in (rows, [row.numpy() for row in rows]):
+        problem = NetworkPotential(Words(), "next_token", data, reduction="token")
+        assert problem.n == ROWS and problem.baseline_loss == pytest.approx(of_tokens(rows), rel=SAME)
