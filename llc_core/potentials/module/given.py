@@ -7,20 +7,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from llc_core.fields import short, whole
+from llc_core.potentials.module.forms import TARGETS, are_tokens, as_tensor, flat, is_array, is_row, say_batches
 from llc_core.potentials.module.losses import IGNORED
 
-TARGETS = ("labels", "label", "targets", "target", "y")
-"""Keys of a dictionary that name the targets; the first of them that is there does."""
 How = Callable[[list[Tensor]], Tensor]
 """torch.stack for rows, torch.cat for batches."""
 STREAM_ROWS = 10_000
@@ -38,7 +36,7 @@ class Given:
     """columns: tensors whose first dimension counts the rows.  names: theirs, where the data are dictionaries; else None.
 
     alone: whether a row is one tensor and no pair.  lengths: entries of each row before it was padded; None where none was.
-    padded: the column whose lengths they are.  left_out: names of what holds no numbers.
+    padded: the column whose lengths they are.  left_out: names of what holds no tensors, and why.
     """
 
     columns: list[Tensor]
@@ -91,8 +89,8 @@ def at_hand(data: Any, rows: int | None = None) -> Given | None:
     if isinstance(data, TensorDataset):
         data = data.tensors
     if isinstance(data, tuple):
-        data = _flat(data)
-    if _is_array(data):
+        data = flat(data)
+    if is_array(data):
         return Given([as_tensor(data).detach()], alone=True)
     if isinstance(data, Mapping):
         found = _of_mapping(data)
@@ -101,7 +99,7 @@ def at_hand(data: Any, rows: int | None = None) -> Given | None:
     of_columns = isinstance(data, tuple) or (
         isinstance(data, list) and len(data) > 1
     )  # [tensor] is a data set of one row
-    if of_columns and data and all(_is_array(x) for x in data):
+    if of_columns and data and not are_tokens(data) and all(is_array(x) for x in data):
         return Given([as_tensor(x).detach() for x in data], alone=len(data) == 1)
     return None
 
@@ -120,10 +118,13 @@ def parts(data: Any, rows: int | None = None) -> Iterator[Given]:
 
 def _parts(data: Any, rows: int | None) -> Iterator[Given]:
     if isinstance(data, DataLoader):
+        if data.batch_size is None and data.batch_sampler is None:
+            return _as_they_come(data, rows)
         return _batches(data, length_of(data), rows)
     if isinstance(data, IterableDataset):
         return _items(data, None, rows)
     if by_place(data):
+        say_batches(data)
         return _items((data[i] for i in range(len(data))), len(data), rows)
     if hasattr(data, "__iter__") and not isinstance(data, str | bytes):
         return _batches(data, length_of(data), rows)
@@ -138,10 +139,6 @@ def by_place(data: Any) -> bool:
     return known and not isinstance(data, str | bytes | IterableDataset)
 
 
-def _is_array(value: Any) -> bool:
-    return isinstance(value, Tensor | np.ndarray)
-
-
 def length_of(data: Any) -> int | None:
     try:
         return len(data)
@@ -149,30 +146,18 @@ def length_of(data: Any) -> int | None:
         return None
 
 
-def _flat(row: Any) -> Any:
-    """A row without nesting: ((a, b), y) is (a, b, y), and ({…}, y) a dictionary with "labels"."""
-    if not isinstance(row, tuple | list) or len(row) != 2:
-        return row
-    inputs, target = row
-    if isinstance(inputs, Mapping) and not isinstance(target, Mapping) and TARGETS[0] not in inputs:
-        return {**inputs, TARGETS[0]: target}
-    if isinstance(inputs, tuple | list) and inputs and all(_is_array(x) for x in inputs):
-        return (*inputs, target)
-    return row
-
-
 def _of_mapping(data: Mapping[Any, Any]) -> Given:
     if not data:
         raise ValueError("data is an empty dictionary; give tensors by the names of the module's arguments.")
     columns = {
-        str(name): [value] if _is_array(value) else list(value) if isinstance(value, tuple | list) else None
+        str(name): [value] if is_array(value) else list(value) if isinstance(value, tuple | list) else None
         for name, value in data.items()
     }
     for name, value in data.items():
         if columns[str(name)] is None:
             raise ValueError(f"data[{short(name)}] is a {type(value).__name__}; give a tensor, or leave it out.")
     taken = {name: column for name, column in columns.items() if column is not None}
-    hows = {str(name): torch.cat if _is_array(value) else torch.stack for name, value in data.items()}
+    hows = {str(name): torch.cat if is_array(value) else torch.stack for name, value in data.items()}
     return _named(taken, hows, "the dictionary's entries")
 
 
@@ -185,6 +170,14 @@ def _items(rows: Iterable[Any], length: int | None, most: int | None) -> Iterato
         yield of_rows(taken)
     if most is None and length is None and any(True for _ in found):
         _say_taken(STREAM_ROWS)
+
+
+def _as_they_come(loader: Any, most: int | None) -> Iterator[Given]:
+    """Items of a loader that makes no batches: rows, or batches that the data set has made."""
+    found = iter(loader)
+    first = list(islice(found, 1))
+    read = _items if first and is_row(first[0]) else _batches
+    return read(chain(first, found), length_of(loader), most)
 
 
 def _batches(loader: Iterable[Any], length: int | None, most: int | None) -> Iterator[Given]:
@@ -261,6 +254,8 @@ def fitted(x: Tensor, shape: Sequence[int], fill: float | None) -> Tensor:
         return x
     if fill is None or x.dim() != len(shape) + 1:
         raise ValueError(OTHER_SHAPES)
+    if fill < 0 and not x.is_signed():
+        x = x.long()  # unsigned numbers cannot hold IGNORED
     sizes = list(zip(x.shape[1:], shape, strict=True))
     return F.pad(x, [side for size, most in reversed(sizes) for side in (0, most - size)], value=fill)
 
@@ -299,11 +294,11 @@ def _say_taken(count: int) -> None:
 
 def _say_left_out(part: Given) -> None:
     if part.left_out:
-        warnings.warn(f"data's {', '.join(part.left_out)} hold no numbers, and are left out.", stacklevel=6)
+        warnings.warn(f"data's {', '.join(part.left_out)} are left out.", stacklevel=6)
 
 
 def _columns(rows: list[Any], how: How, what: str) -> Given:
-    rows = [_flat(row) for row in rows]
+    rows = [flat(row) for row in rows]
     first = rows[0]
     if isinstance(first, Mapping):
         names = tuple(map(str, first))
@@ -318,7 +313,7 @@ def _columns(rows: list[Any], how: How, what: str) -> Given:
         if len(first) == 1:
             return _of_tokens(columns_of[0], how)
         return Given([_joined(column, how)[0] for column in columns_of])
-    if _is_array(first):
+    if is_array(first):
         return _of_tokens(_tensors(rows, what), how)
     raise ValueError(
         f"data: {what} are of type {type(first).__name__}; each must be a pair (input, target), a dictionary or a tensor."
@@ -327,7 +322,10 @@ def _columns(rows: list[Any], how: How, what: str) -> Given:
 
 def _of_tokens(parts: list[Tensor], how: How) -> Given:
     """Rows of one tensor each; whole numbers may be sequences of any length, as tokens are."""
-    column, lengths = _joined(parts, how, None if parts[0].is_floating_point() else 0)
+    tokens = [
+        x if x.is_signed() or x.dim() != (2 if how is torch.cat else 1) else x.long() for x in parts
+    ]  # these can hold IGNORED
+    column, lengths = _joined(tokens, how, None if parts[0].is_floating_point() else 0)
     return Given([column], alone=True, lengths=lengths)
 
 
@@ -341,7 +339,12 @@ def _named(columns: Mapping[str, list[Any]], hows: Mapping[str, How], what: str)
         except ValueError:
             if name in TARGETS:
                 raise
-            left_out.append(name)
+            within = isinstance(column[0], Mapping)
+            left_out.append(
+                f"{name} (dictionaries, whose entries must stand beside the others)"
+                if within
+                else f"{name} (no tensors or numbers)"
+            )
             continue
         fill = IGNORED if name in TARGETS else 0
         found[name], each = _joined(
@@ -374,13 +377,3 @@ def _joined(parts: list[Tensor], how: How, fill: float | None = None) -> tuple[T
     each = [fitted(x if rows else x[None], longest, fill) for x in parts]
     lengths = [torch.full((len(x) if rows else 1,), x.shape[rows:][0]) for x in parts]
     return torch.cat(each), torch.cat(lengths)
-
-
-def as_tensor(value: Any) -> Tensor:
-    """Tensors and arrays keep their precision; plain numbers get single precision, whatever torch's default is."""
-    if isinstance(value, Tensor):
-        return value.clone() if value.is_inference() else value  # a loop by autograd could keep nothing of it
-    array = np.asarray(value)
-    if array.dtype == np.float64 and not isinstance(value, np.ndarray | np.generic):
-        array = array.astype(np.float32)
-    return torch.as_tensor(array, device="cpu")

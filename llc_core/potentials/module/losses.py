@@ -22,12 +22,18 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import choice, number, short, whole
+from llc_core.potentials.module.labels import (
+    check_labels,
+    check_pairs,
+    check_probabilities,
+    label_weights,
+    sums_to_one,
+    whole_labels,
+)
 
 IGNORED = -100
 """The label that torch and the common tokenizers leave out."""
 REDUCTIONS = ("token", "row", "sum")
-SUM_ERROR = 1e-3
-"""Probabilities may add up to 1 with this error: that of 1,000 classes in half precision, 2⁻¹¹ each relative to its own size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +47,7 @@ class CrossEntropy:
     Over a data set L_n is what torch.nn.functional.cross_entropy(…, ignore_index=…, weight=…) gives for all rows at once:
     with labels Σ w·loss / Σ w over all positions that count, with probabilities Σ w·loss over the number of positions. A row's
     own loss has the same denominator, so its mean over rows is L_n and a minibatch's mean is unbiased.
+    label_smoothing: ε in [0, 1] as torch has it: labels count 1 − ε, and all K classes ε/K each.
     reduction: "token" is this mean over positions; "row" the mean over rows of each row's own mean; "sum" that of each row's sum.
     Rows without a label that counts are left out of both.
     Raises ValueError with one sentence for shapes that do not fit or that fit both layouts.
@@ -52,6 +59,7 @@ class CrossEntropy:
     reduction: str = field(default="token", repr=False)
     scale: float = field(default=1.0, repr=False)
     """What makes the mean over rows the loss over the data that it is for; 1 where it is for none yet."""
+    label_smoothing: float = field(default=0.0, repr=False)
     _on: dict[tuple[torch.device, torch.dtype], Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -60,15 +68,18 @@ class CrossEntropy:
         if self.ignore_index is not None:
             whole("ignore_index", self.ignore_index)
         choice("reduction", self.reduction, REDUCTIONS)
+        if not 0 <= number("label_smoothing", self.label_smoothing) <= 1:
+            raise ValueError(f"label_smoothing is {self.label_smoothing!r}; give a number from 0 to 1.")
         if self.weight is not None:
-            object.__setattr__(self, "weight", _label_weights(self.weight))
+            object.__setattr__(self, "weight", label_weights(self.weight))
 
     def __call__(self, output: Tensor, target: Tensor) -> Tensor:
         """[B] from output [B, K, …] or [B, …, K] and target, of this row's positions."""
+        output = _with_row(output, target, target.dim() + (not target.is_floating_point()))
         at = self.class_dim if self.class_dim is not None else class_dimension(output, target)
         logs = torch.log_softmax(output, at).movedim(at, -1)
         if target.is_floating_point():
-            each = target.to(logs.dtype).movedim(at, -1) * logs
+            each = self._smoothed(target.to(logs.dtype).movedim(at, -1)) * logs
             each = (each if self.weight is None else each * self._weights(logs)).sum(-1)
         else:
             each = self._picked(logs, target.long())
@@ -84,7 +95,7 @@ class CrossEntropy:
         counts = self.counted(target)
         if self.weight is None:
             return counts.flatten(1).sum(1).clamp_min(1)
-        label = torch.where(counts, target, 0).long()
+        label = torch.where(counts, target.long(), 0)
         weights = self._weights(torch.empty(0, device=target.device))[label] * counts
         return torch.where(weights.flatten(1).sum(1) > 0, weights.flatten(1).sum(1), 1.0)
 
@@ -92,7 +103,7 @@ class CrossEntropy:
         """Which labels count."""
         if self.ignore_index is None:
             return torch.ones_like(target, dtype=torch.bool)
-        return target != self.ignore_index
+        return whole_labels(target) != self.ignore_index
 
     def _picked(self, logs: Tensor, target: Tensor) -> Tensor:
         """w·log p of the labels, 0 where they are ignored; logs [B, …, K], target [B, …]."""
@@ -101,7 +112,15 @@ class CrossEntropy:
         each = logs.gather(-1, label.unsqueeze(-1)).squeeze(-1)
         if self.weight is not None:
             each = each * self._weights(logs)[label]
+        if self.label_smoothing:
+            weighted = logs if self.weight is None else logs * self._weights(logs)
+            each = (1 - self.label_smoothing) * each + self.label_smoothing * weighted.mean(-1)
         return each if counts is None else torch.where(counts, each, 0)
+
+    def _smoothed(self, probabilities: Tensor) -> Tensor:
+        """[B, …, K]."""
+        share = self.label_smoothing
+        return (1 - share) * probabilities + share / probabilities.shape[-1] if share else probabilities
 
     def _weights(self, like: Tensor) -> Tensor:
         key = (like.device, like.dtype)
@@ -129,7 +148,7 @@ class CrossEntropy:
         lows, highs = [], []
         for part in targets:
             counts = self.counted(part)
-            labels = part[counts].long()
+            labels = part.long()[counts]
             positions, labelled, rows = positions + part.numel(), labelled + len(labels), rows + len(part)
             rows_with += int(counts.flatten(1).any(1).sum()) if part.dim() > 1 else len(labels)
             if len(labels):
@@ -147,14 +166,26 @@ class CrossEntropy:
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is ignored, weighted or rescaled."""
-        return self.ignore_index is None and self.weight is None and self.scale == 1.0
+        """Whether nothing is ignored, weighted, smoothed or rescaled."""
+        return self.ignore_index is None and self.weight is None and self.scale == 1.0 and not self.label_smoothing
+
+
+def without_classes(output: Tensor) -> str:
+    return (
+        f"output is {tuple(output.shape)}; cross_entropy needs one dimension for the classes beside that of the rows: if the "
+        "forward ends in squeeze(), which drops dimensions of size 1, leave that out."
+    )
+
+
+def _with_row(output: Tensor, target: Tensor, dims: int) -> Tensor:
+    """Of one row the output as it was before a forward's squeeze(), which drops the dimension of the rows too."""
+    return output.unsqueeze(0) if output.dim() == dims - 1 and len(target) == 1 else output
 
 
 def class_dimension(output: Tensor, target: Tensor, targets: Iterable[Tensor] | None = None) -> int:
     """1 or −1: where the classes are, from the shapes; of soft labels from where they add up to 1, in `targets` if given."""
     if output.dim() < 2:
-        raise ValueError(f"output is {tuple(output.shape)}; cross_entropy needs one dimension for the classes.")
+        raise ValueError(without_classes(output))
     if output.dim() == 2:
         return 1
     soft = target.is_floating_point()
@@ -175,6 +206,8 @@ def class_dimension(output: Tensor, target: Tensor, targets: Iterable[Tensor] | 
 
 def check_fit(output: Tensor, target: Tensor, at: int) -> None:
     """ValueError where the target has not the shape that goes with classes in dimension `at`."""
+    if output.dim() < 2:
+        raise ValueError(without_classes(output))
     shape = list(output.shape)
     if target.is_floating_point() and target.shape == output.shape:
         return
@@ -191,43 +224,6 @@ def check_fit(output: Tensor, target: Tensor, at: int) -> None:
         )
 
 
-def check_labels(lows: list[int], highs: list[int], classes: int, ignored: int | None) -> None:
-    """The smallest and largest labels that count, of each part. ValueError where there are none, or one is no class."""
-    if not lows:
-        raise ValueError(f"data's targets are all {ignored}, which is ignored; give labels, or another ignore_index.")
-    low, high = min(lows), max(highs)
-    if low < 0 or high >= classes:
-        raise ValueError(
-            f"data's targets run from {low} to {high}, but the module has {classes} outputs; classes must be 0 to {classes - 1}."
-        )
-
-
-def check_probabilities(targets: Iterable[Tensor], at: int) -> None:
-    """ValueError where soft labels are negative or do not add up to 1 over the classes."""
-    low = min(float(part.min()) for part in targets)
-    if low < 0:
-        raise ValueError(f"data's targets hold {low:.3g}; class probabilities must not be negative.")
-    if not sums_to_one(targets, at):
-        raise ValueError(
-            "data's targets are class probabilities that do not add up to 1 over the classes; divide them by their sum."
-        )
-
-
-def sums_to_one(targets: Iterable[Tensor], at: int) -> bool:
-    return all(bool(((part.double().sum(at) - 1).abs() <= SUM_ERROR).all()) for part in targets)
-
-
-def _label_weights(weight: Any) -> tuple[float, ...]:
-    given = weight.detach().cpu().tolist() if isinstance(weight, Tensor) else weight
-    try:
-        values = tuple(number(f"weight[{i}]", value) for i, value in enumerate(given))
-    except TypeError:
-        raise ValueError(f"weight is {weight!r}; give one number for each class.") from None
-    if not values or min(values) < 0 or max(values) == 0:
-        raise ValueError("weight must hold numbers of at least 0, one for each class and not all of them 0.")
-    return values
-
-
 @dataclass(frozen=True, eq=False)
 class NextToken:
     """−log softmax(output[t])[target[t + 1]] in nats, [B], averaged over the T − 1 positions of a row that have a next token.
@@ -240,7 +236,7 @@ class NextToken:
     rule: CrossEntropy = CrossEntropy(class_dim=-1)
 
     def __call__(self, output: Tensor, target: Tensor) -> Tensor:
-        return self.rule(output[:, :-1], target[:, 1:])
+        return self.rule(_with_row(output, target, 3)[:, :-1], target[:, 1:])
 
     def settled(self, output: Tensor, some: Tensor, targets: Iterable[Tensor]) -> NextToken:
         """See `CrossEntropy.settled`; ValueError where a row has no next token, or the outputs are not those of tokens."""
@@ -282,12 +278,22 @@ def cross_entropy(output: Tensor, target: Tensor) -> Tensor:
 
 def squared_error(output: Tensor, target: Tensor) -> Tensor:
     """Σ (output − target)², [B]."""
-    return (output - target.view_as(output)).square().flatten(1).sum(1)
+    return _residual(output, target).square().sum(1)
 
 
 def mse(output: Tensor, target: Tensor) -> Tensor:
     """Mean over the outputs of (output − target)², [B]."""
-    return (output - target.view_as(output)).square().flatten(1).mean(1)
+    return _residual(output, target).square().mean(1)
+
+
+def _residual(output: Tensor, target: Tensor) -> Tensor:
+    """output − target of each row, [B, k]; one output a row may come as [B]."""
+    if output.shape != target.shape:
+        if target.dim() and len(target) == 1 and output.shape[:1] != (1,):
+            output = output.unsqueeze(0)  # of one row, by a forward that ends in squeeze()
+        check_pairs(output, target)
+        target = target.reshape(output.shape)
+    return (output - target).reshape(len(output), -1)
 
 
 def _cross_entropy_slope(output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
@@ -306,6 +312,20 @@ def _squared_error_slope(output: Tensor, target: Tensor, weight: float) -> tuple
 def _mse_slope(output: Tensor, target: Tensor, weight: float) -> tuple[Tensor, Tensor]:
     losses, slope = _squared_error_slope(output, target, weight / output.shape[1])
     return losses / output.shape[1], slope
+
+
+@dataclass(frozen=True, eq=False)
+class OfUser:
+    """A function that somebody wrote. It gets a copy of the targets, which are views of the data and may be changed in place."""
+
+    function: Loss
+
+    def __post_init__(self) -> None:
+        name = getattr(self.function, "__qualname__", "") or type(self.function).__name__
+        object.__setattr__(self, "__qualname__", name)  # by which results know the loss
+
+    def __call__(self, output: Tensor, target: Tensor) -> Tensor:
+        return self.function(output, target.clone())
 
 
 LOSSES: dict[str, Loss] = {
@@ -349,7 +369,8 @@ def as_loss(loss: object) -> Loss:
         raise ValueError(
             f"loss is a {type(loss).__name__}; pass a function of (output, target), or one of {', '.join(LOSSES)}."
         )
-    return loss
+    known = isinstance(loss, OfUser | CrossEntropy | NextToken) or loss in (cross_entropy, squared_error, mse)
+    return loss if known else OfUser(loss)
 
 
 def settled(loss: Loss, output: Tensor, some: Tensor, targets: Iterable[Tensor]) -> Loss:
@@ -359,6 +380,8 @@ def settled(loss: Loss, output: Tensor, some: Tensor, targets: Iterable[Tensor])
     """
     if isinstance(loss, NextToken):
         return loss.settled(output, some, targets)
+    if loss in (squared_error, mse):
+        check_pairs(output, some)
     if loss is not cross_entropy and not isinstance(loss, CrossEntropy):
         return loss
     fixed = (loss if isinstance(loss, CrossEntropy) else OF_ANY_LAYOUT).settled(output, some, targets)

@@ -25,9 +25,12 @@ def reduced(loss: Loss, reduction: str | None) -> Loss:
 
 
 def reduction_name(loss: object) -> str:
-    """What tells losses apart that have another mean; empty for the usual one."""
+    """What tells losses apart that have another mean or smooth their labels; empty for the usual one."""
     rule = _rule(loss)
-    return "" if rule is None or rule.reduction == "token" else f"/{rule.reduction}"
+    if rule is None:
+        return ""
+    smoothed = f"/label_smoothing={rule.label_smoothing!r}" if rule.label_smoothing else ""
+    return smoothed if rule.reduction == "token" else f"/{rule.reduction}{smoothed}"
 
 
 def rows_with_label(loss: Loss, targets: Iterable[Tensor], rows: int) -> int:
