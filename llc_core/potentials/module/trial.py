@@ -235,10 +235,10 @@ def dense_agrees(dense: DensePasses, loop: Looped, rows: Rows, like: Tensor) -> 
                 w0 = loop.weights.moving[piece.name].flatten()
                 delta[:, piece.start : piece.stop] += 2 * (w0 if piece.chosen is None else w0[piece.chosen])
             delta.neg_()
-            mirrored = [passes.losses(Position(delta), rows) for passes in (dense, loop)]
+            by_hand, by_loop = (passes.losses(Position(delta), rows) for passes in (dense, loop))
     except (RuntimeError, IndexError):
         return False
-    return torch.allclose(*mirrored, rtol=close, atol=close, equal_nan=True)
+    return torch.allclose(by_hand, by_loop, rtol=close, atol=close, equal_nan=True)
 
 
 def check_reached(fresh: Looped, given: nn.Module, rows: Callable[[int, int], Rows], dim: int) -> None:
