@@ -61,7 +61,7 @@ class NetworkPotential(Potential):
         Half precision is raised to the run's precision.
     loss: "cross_entropy", "squared_error" (summed over outputs), "mse" (averaged over outputs), or a function
         loss(output, target) → one value per sample, [B]. Functions of `llc_core.potentials.module.losses` count as their names.
-        `CrossEntropy(class_dim=…, ignore_index=…, weight=…)` is a cross entropy with the options of torch's.
+        `CrossEntropy(class_dim=…, ignore_index=…, weight=…, label_smoothing=…)` is a cross entropy with the options of torch's.
         "next_token": cross entropy of tokens with those that follow; the data may then be tokens alone.
     data: (inputs, targets) as tensors whose first dimension counts the rows, or (input, another input, …, targets); a
         dictionary of tensors, of which "labels" are the targets and all others arguments of the module by their names (of

@@ -36,7 +36,7 @@ SLACK = 0.05
 """Of λ: what the terms of higher order in 1/n may add at the largest n."""
 APART = 10**5
 """Between the seeds of the data sets of two networks."""
-SECONDS = 1.2
+SECONDS = 0.1
 """Of one core for a data set of any size, most of them for its 20,000 new rows."""
 
 
