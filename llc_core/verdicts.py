@@ -70,7 +70,7 @@ class Kind(Enum):
         "Use more data, a smaller nβ, or an estimate at the minimum of L_n (polish=True).",
     )
     FLAT = Words(
-        "The estimate is 0: no chain found a loss other than L_n(w0), so the weights that move do not matter here.",
+        "The estimate is 0: all losses are L_n(w0), so the weights that move do not matter here.",
         "Check that they reach the output. If they should not, λ is 0.",
     )
     NOT_FROM_ZERO = Words(
@@ -207,7 +207,7 @@ class Kind(Enum):
         "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
     )
     LINE_TOO_HIGH = Words(
-        "The line through the means has the loss at the minimum above L_n(w0), by {over:.0%} ± {error:.0%} of λ̂: it is no line.",
+        "The means lie on no line: it would meet temperature 0 above L_n(w0), by {over:.0%} ± {error:.0%} of λ̂.",
         "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
     )
     TEMPERATURES_SETTLED = Words("The chains at all temperatures agree and have settled{checks}.")

@@ -146,8 +146,7 @@ def covariances(
     """Cov(a, b) of draws a [T, C, A] and b [T, C, B], [A, B]; correlations in their place where `correlated`.
 
     weights: [T, C], 1 in sum for each chain: every chain counts the same. The sum of squares is divided by the draws, not by one less.
-    Errors have one correlation time, of all columns together: of a column that is much slower than most they are up to a third
-    too small (asked alone it has its own).
+    Errors have one correlation time: of a column that is much slower than most they are up to a third too small.
     memory: bytes that they may take while they are made, without the draws; None: an eighth of what is free.
     ValueError, one sentence, where they take more.
     """
