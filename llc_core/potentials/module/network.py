@@ -67,8 +67,8 @@ class NetworkPotential(Potential):
         dictionary of tensors, of which "labels" are the targets and all others arguments of the module by their names (of
         what it returns, `logits` count); a Dataset of such pairs or dictionaries; or a DataLoader, read once to its end.
     loss_fn: in place of loss: loss_fn(model, batch) → the mean over the batch, or one value per sample, with the batch as
-        the data have it, but for nested rows: ((a, b), y) comes as (a, b, y). A mean is taken row by row. Without loss and loss_fn the module's own loss is taken, which it returns
-        as `loss` for a dictionary with "labels".
+        the data have it, but for nested rows: ((a, b), y) comes as (a, b, y). A mean is taken row by row. Without loss and
+        loss_fn the module's own loss is taken, which it returns as `loss` for a dictionary with "labels".
     sample_weights: [rows] ≥ 0: L_n is then Σ w·loss / Σ w.
     reduction: of a cross entropy with more positions a row. "token": the mean over all positions that count, as one large batch
         has it; "row": over rows of each row's own mean; "sum": over rows of each row's sum. None: "token", and a warning says
