@@ -204,11 +204,11 @@ class Kind(Enum):
     BENT = Words(
         "λ̂ changes with the temperature, by {bend:+.0%} ± {error:.0%} from the lowest to the highest. No one line goes through "
         "the means.",
-        "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
+        "Use lower temperatures: there the loss is more like that at the minimum.",
     )
     LINE_TOO_HIGH = Words(
-        "The means lie on no line: it would meet temperature 0 above L_n(w0), by {over:.0%} ± {error:.0%} of λ̂.",
-        "Use lower temperatures, such as 1 and 0.25: there the loss is more like that at the minimum.",
+        "The means do not lie on a line: at temperature 0 it would be above L_n(w0), by {over:.0%} ± {error:.0%} of λ̂.",
+        "Use lower temperatures: there the loss is more like that at the minimum.",
     )
     TEMPERATURES_SETTLED = Words("The chains at all temperatures agree and have settled{checks}.")
 

@@ -122,6 +122,7 @@ def _bend_by_variance(levels: Sequence[tuple[float, Evidence]], slope: Evidence)
         apart.append((hot.from_variance - cold.from_variance, math.hypot(hot.from_variance_se, cold.from_variance_se)))
     # A mean above the variance bends too; one below it may be of a w0 that is no minimum.
     apart += [(-e.gap, e.gap_se) for _, e in levels if e.gap > 0 and math.isfinite(e.gap_se)]
+    apart = [each for each in apart if each[1] > 0]  # an error that is not known says nothing
     return max(apart, key=lambda each: abs(each[0]) / each[1], default=(math.nan, math.nan))
 
 

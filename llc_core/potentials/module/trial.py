@@ -253,10 +253,10 @@ def check_reached(fresh: Looped, given: nn.Module, rows: Callable[[int, int], Ro
         with catching_warnings():
             first, of_given = _reached(fresh, originals, rows(0, ROWS), dim)
             later, _ = _reached(fresh, originals, rows(0, ROWS), dim)
-            some = later if later else _reached(fresh, originals, rows(0, SEARCHED), dim)[0]  # such as experts
+            reached = first or later or _reached(fresh, originals, rows(0, SEARCHED), dim)[0]  # such as experts
     except Exception:  # what cannot be differentiated is told where it is
         return
-    if not some and not (first or later):
+    if not reached:
         raise ValueError(
             f"The loss does not depend on the parameters that move ({_few(names)}): it may use another module than the one it is "
             "given, weights that were stored before, or no gradients; use the module that is passed in, as it is at each call."

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, conclude, estimate
+from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, conclude, estimate, polish
 from llc_core.engine.run import Run
 from llc_core.verdicts import Trust
 
@@ -94,7 +94,8 @@ def test_a_saddle_is_seen_in_a_short_run_too(sampler, more):
             parameter.zero_()
     problem = NetworkPotential(module, "squared_error", (x, y), batch_size=100 if more else None)
     found = estimate(problem, sampler, chains=8, steps=1000, seed=0, progress=False, **more)
-    assert found.diagnostics["above_minimum"] > 0.5 and not found.converged
+    # What lies below is what polishing finds, less what γ and the end of the search leave.
+    assert found.diagnostics["above_minimum"] > 0.9 * polish(problem).llc > 0.4 and not found.converged
 
 
 @pytest.mark.slow
