@@ -126,6 +126,12 @@ def weighed(e: Evidence) -> tuple[float, float] | None:
     return weight * measured[0] + rest, weight * measured[1]
 
 
+def taken(e: Evidence) -> float:
+    """By how much these causes make λ̂ too low, 0 where they do not: it adds to what other kinds of fault may take."""
+    known = weighed(e)
+    return max(-known[0], 0.0) if known else 0.0
+
+
 def _weight(e: Evidence) -> float:
     """Of the measured bias, beside what is expected."""
     measured, expected = measure(e), expectation(e)

@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from llc_core.diagnostics.causes import cause_of, remedy_of, weighed
+from llc_core.diagnostics.causes import cause_of, remedy_of, taken
 from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import FAST, MIXING, remedy
@@ -163,9 +163,9 @@ def unspread(e: Evidence) -> Fault | None:
 
 
 def _worth(e: Evidence) -> float:
-    """By how much λ̂ may be too low: what the directions may add, and what other causes take from it."""
-    known = weighed(e)
-    return WORTH * e.unspread + (max(-known[0], 0.0) if known else 0.0)
+    """By how much λ̂ may be too low: what the directions may add, and what other causes and a w0 above the minimum take from it."""
+    above = max(e.above, 0.0) if math.isfinite(e.above) else 0.0
+    return WORTH * e.unspread + taken(e) + above
 
 
 def _is_fast(e: Evidence) -> bool:

@@ -124,7 +124,7 @@ class Evidence:
     @property
     def held(self) -> float:
         """How many directions γ holds and the loss does not: E[γ‖w − w0‖²] once chains have spread, to which each adds γ's share of
-        its curvature; nan where it is not known."""
+        its curvature; nan where it is not known. Where the lowest place of U lies beside w0, the pull there counts too: at most 2 · `above`."""
         if not math.isfinite(self.pull):
             return math.nan
         left = max(self.unspread, 0.0) if math.isfinite(self.unspread) else 0.0

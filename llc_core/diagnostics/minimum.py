@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from llc_core.diagnostics import chances
+from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.verdicts import TEMPERATURES, Fault, Kind
@@ -50,11 +50,12 @@ class Looks(NamedTuple):
     along: np.ndarray | None = None
 
 
-def from_variance(trace: np.ndarray | None, looks: Looks, heat: float) -> FromVariance:
+def from_variance(trace: np.ndarray | None, looks: Looks, heat: float, heat_se: float = math.nan) -> FromVariance:
     """trace: X [T, C] after burn-in, of losses on all data; None where those of the steps hold the noise of minibatches, and the
     losses of `looks` then stand for it.
 
     heat: what the step's size and noise add to λ̂. On a quadratic they add twice that to the variance, which is taken off.
+    heat_se: its error where it was measured; nan: half of what formulas expect.
     """
     of_gamma = _least(_with_gamma(looks))
     losses = looks.loss if trace is None else trace
@@ -69,7 +70,8 @@ def from_variance(trace: np.ndarray | None, looks: Looks, heat: float) -> FromVa
     gap, gap_se = mean - value, standard_error(difference.mean(axis=0), difference)
     if not math.isfinite(of_gamma[0]):
         return FromVariance()
-    llc, se = value + of_gamma[0] - 2 * heat, math.hypot(se, of_gamma[1])
+    heat_se = heat_se if math.isfinite(heat_se) else abs(heat) / 2
+    llc, se = value + of_gamma[0] - 2 * heat, math.hypot(se, of_gamma[1], 2 * heat_se)
     gap, gap_se = float(gap) - of_gamma[0] + heat, math.hypot(gap_se, of_gamma[1], heat / 2)
     known = se < KNOWN * abs(llc)
     return FromVariance(llc if known else math.nan, se if known else math.nan, gap, gap_se, *of_gamma)
@@ -100,6 +102,8 @@ TOLERANCE = 0.05
 """What the minimum lies lower than w0 may be this share of λ there; mean and variance may differ by this share of λ̂."""
 DOUBTFUL = 0.03
 """From this share on it leaves too little of the tolerance for all else, unless the exact λ says what all together is."""
+COUNTS = 0.01
+"""Below this share it is not named, whatever else takes from λ̂."""
 ERRORS = 3
 MOSTLY = 0.25
 """λ̂ is γ's where it would fall by more than this share of itself while log γ rises by 1. Where the loss alone holds the chains in
@@ -128,11 +132,13 @@ def above_the_minimum(e: Evidence) -> Fault | None:
 
 
 def nearly_too_far_above(e: Evidence) -> Fault | None:
-    """w0 lies above the minimum by most of the tolerance.
+    """w0 lies above the minimum by most of the tolerance, or by what another cause leaves of it.
 
     What else is wrong then takes λ̂ out of it. An exact answer to the mean's own question knows of that only where λ stands beside.
     """
-    fault = _above(e, DOUBTFUL)
+    taken = causes.taken(e)
+    left = TOLERANCE - taken / (e.llc + taken) if e.llc + taken > 0 else TOLERANCE
+    fault = _above(e, max(min(DOUBTFUL, left), COUNTS))
     return fault and replace(fault, doubt=e.truth_known)
 
 

@@ -233,8 +233,8 @@ class Estimates:
             llc = _finite_mean(chains.per_chain)
             counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
             law = law._replace(unspread=counted.unspread, unspread_se=counted.se, pull=counted.pull)
-        heat = law.bias if math.isfinite(law.bias) else noise + step
-        beside = self._from_variance(mine, chains, heat) if chains.usable else FromVariance()
+        heat, heat_se = (law.bias, law.se) if math.isfinite(law.bias) else (noise + step, math.nan)
+        beside = self._from_variance(mine, chains, heat, heat_se) if chains.usable else FromVariance()
         bursts = int(self.stepper.bursts[mine].sum())
         return Evidence(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -265,7 +265,7 @@ class Estimates:
             of_gamma_se=beside.of_gamma_se,
         )
 
-    def _from_variance(self, mine: slice, chains: Chains, heat: float) -> FromVariance:
+    def _from_variance(self, mine: slice, chains: Chains, heat: float, heat_se: float) -> FromVariance:
         """λ̂ from the variance; nothing where states weigh differently or chains interact, since no looks are taken there."""
         group, full = Group(mine, chains.living, chains.n_beta), self.setup.gradient == "full"
         if chains.weights is not None:
@@ -283,7 +283,7 @@ class Estimates:
             looks = Looks(seen.loss, seen.pull)
         else:
             return FromVariance()
-        found = from_variance(chains.kept_trace if full else None, looks, heat)
+        found = from_variance(chains.kept_trace if full else None, looks, heat, heat_se)
         # Exact draws have the right mean, whatever the variance says.
         return found._replace(gap=math.nan, gap_se=math.nan) if self.setup.sampler.needs_conditionals else found
 

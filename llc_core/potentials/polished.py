@@ -18,6 +18,7 @@ STAYS = "w0 stays: it is a minimum already."
 NEARLY = "w0 was as good as a minimum:"
 FLAT = "w0 stays: the loss has no slope there, and it is a minimum."
 CREEPS = "Farther out the loss falls by next to nothing, while the weights still grow."
+CAME_BY = "The way came by a place without a slope, beside which the loss falls:"
 SADDLE = "The loss has no slope at w0, which is no minimum all the same: from beside it the loss falls."
 
 

@@ -24,7 +24,7 @@ TOLERANCE = 0.01
 QUIET = 10
 """Steps that together bring less than the tolerance before the way is at its end."""
 BESIDE = 0.01
-"""Where w0 has no slope, the way begins so far beside it, in typical sizes of the parameters."""
+"""From a place without a slope the way begins so far beside it, in typical sizes of the parameters."""
 FURTHER, STRIDE = 60, 1e-3
 """A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length."""
 CREEPS, GROWN = 1.1, 1.5
@@ -59,7 +59,8 @@ def polish(
     the loss has no minimum, and which does not lie far along nearly flat directions. 0: none.
     device: "cpu", "cuda", …; None: "cpu".  callback: called with the passes and the fall so far; what it raises ends the way.
 
-    A w0 with no slope is left on trial: if a way that begins beside it leads lower, it was a saddle. Where the loss still falls as
+    A w0 with no slope is left on trial: if a way that begins beside it leads lower, it was a saddle. The same is asked of the place
+    where a way comes to rest, such as one with two equal units, which no gradient parts. Where the loss still falls as
     the weights grow, as a cross entropy of separable classes does for ever, there is no minimum; w0 stays if it came far on such a way.
     Raises ValueError with one sentence for a problem whose w0 cannot be moved.
     """
@@ -128,7 +129,12 @@ class _Way:
     def _ended(self, search: Descent, slope: float, rested: bool, lead: str = "") -> Polished:
         here, growth = search.here, self._growth(search) if rested else 1.0
         if growth < CREEPS:
-            return self._arrived(search, search.here, slope, rested, lead)
+            if rested and self.used < self.passes:
+                search = self._begin_beside(here.at)
+                ends = self._descend(search)
+                if self.n_beta * (here.loss - search.here.loss) >= self.tolerance:
+                    return self._ended(search, slope, ends, lead or words.CAME_BY)
+            return self._arrived(search, here, slope, rested, lead)
         far = float(here.at.norm()) > FAR * self._length(self.zero)
         if growth > GROWN or far or self._nothing_left(here):
             length = float(search.here.at.norm())
@@ -171,13 +177,14 @@ class _Way:
     def _length(self, at: Tensor) -> float:
         return float((at if self.origin is None else at + self.origin).norm())
 
+    def _begin_beside(self, at: Tensor) -> Descent:
+        """A way comes to rest on a saddle where all else is symmetric, such as two units of the same weights: the next one begins beside."""
+        draws = torch.randn(self.problem.dim, generator=torch_stream(0, "beside w0"), dtype=torch.float64)
+        return self._begin(at + BESIDE * self.scale * draws.to(self.scale))
+
     def _on_trial(self, slope: float) -> Polished:
         """w0 has no slope: go down from beside it."""
-        stream = torch_stream(0, "beside w0")
-        beside = (
-            BESIDE * self.scale * torch.randn(self.problem.dim, generator=stream, dtype=torch.float64).to(self.scale)
-        )
-        search = self._begin(beside)
+        search = self._begin_beside(self.zero)
         rested = self._descend(search)
         if self.n_beta * -search.here.loss < self.tolerance:
             return self._stays(slope, words.FLAT if rested else words.flat_so_far(self.used), rested)

@@ -33,6 +33,7 @@ def test_modules_that_a_document_names_are_there(path):
     assert not dead(path.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", [*commands.OURS, "tests"])
 def test_modules_that_a_string_names_are_there(folder):
     mine = [path for path in PROGRAMS if path.is_relative_to(ROOT / folder)]

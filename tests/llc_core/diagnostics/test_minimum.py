@@ -42,6 +42,8 @@ def test_a_sound_run_has_the_variance_beside_it():
         ({"data_variance": 25.0, "data_variance_se": 15.0}, "λ̂ may hang on these data", {}),
         ({"data_variance": 25.0, "data_variance_se": 6.0, "n_beta": 20.0}, "hangs on these data", {}),
         ({"unlooked": True, "above": math.nan, "gap_se": math.nan, "gap": math.nan}, "is not known", {"polish": True}),
+        ({"above": 1.4, "law_bias": -1.5, "law_bias_se": 0.3}, "lower by 1.4 in units of λ̂", {"polish": True}),
+        ({"above": 1.2, "unspread": 3.0, "unspread_se": 0.5}, "have not spread along about 3 of 400", {}),
         ({"llc": -3.0, "above": 60.0, "expected": 50.0}, "w0 lies above the minimum", {"polish": True}),
     ],
 )  # fmt: skip
@@ -54,6 +56,9 @@ def test_each_has_its_sentence_and_its_remedy(changes, words, change):
     "harmless",
     [
         {"above": 1.4},
+        {"above": 0.4, "law_bias": -2.0, "law_bias_se": 0.3},
+        {"above": 1.4, "law_bias": 1.5, "law_bias_se": 0.3},
+        {"above": 0.4, "unspread": 3.0, "unspread_se": 0.5},
         {"data_variance": 6.0, "data_variance_se": 1.0},
         {"data_variance": 9.0, "data_variance_se": 10.0},
         {"data_variance": math.nan, "data_variance_se": math.nan},

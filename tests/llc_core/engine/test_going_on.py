@@ -178,6 +178,7 @@ def test_networks_side_by_side_go_on():
     compare(RunConfig(sampler={"name": "SGLD"}, steps=200, chains=2, grid={"step_size": [1e-8, 1e-7]}), family)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["SGLD", "UnderdampedLangevin"])
 def test_in_recorded_steps(tiny, sampler, monkeypatch):
     monkeypatch.setenv("LLC_LAB_GPU", "graphs")

@@ -184,6 +184,7 @@ def test_nothing_is_said_of_functions_that_were_not_asked_for():
     assert estimate(Quadratic([1.0, 2.0]), "SGLD", steps=60, progress=False).predictive is None
 
 
+@pytest.mark.slow
 def test_dead_chains_are_left_out(of_linear):
     network = linear()
     config = RunConfig.from_dict({**of_config(), "chains": 4})

@@ -199,6 +199,36 @@ def test_a_saddle_is_left(seed: int, layers: int) -> None:
     assert problem.n_beta * (problem.baseline_loss - found.fall - float(best)) < TOLERANCE + problem.n_beta * 1e-6
 
 
+class _Pair(nn.Module):
+    """Two units, equal at w0, for data that two unlike ones made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = nn.Parameter(torch.tensor([[1.0, 0.5], [1.0, 0.5]]))
+        self.outside = nn.Parameter(torch.tensor([0.5, 0.5]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(x @ self.inside.T) @ self.outside.unsqueeze(1)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_saddle_on_the_way_is_left_too(seed: int) -> None:
+    """Equal units have equal gradients, so that the way down keeps them equal."""
+    torch.manual_seed(seed)
+    module, x = _Pair(), torch.randn(1000, 2)
+    unlike = torch.tanh(x @ torch.tensor([[1.5, 0.0], [0.2, 1.2]]).T) @ torch.tensor([[1.0], [0.7]])
+    y = unlike + 0.3 * torch.randn(1000, 1)
+    problem = NetworkPotential(module, "squared_error", (x, y))
+    found = polish(problem)
+    with torch.no_grad():
+        module.inside.add_(0.5 * torch.randn(2, 2))
+    beside = NetworkPotential(module, "squared_error", (x, y))
+    other = polish(beside)
+    lowest = problem.baseline_loss - found.fall
+    assert problem.n_beta * (lowest - (beside.baseline_loss - other.fall)) < 2 * TOLERANCE
+    assert found.converged and "came by a place without a slope" in found.sentence
+
+
 def test_passes_that_are_used_up_are_said_and_what_was_won_is_kept() -> None:
     module, x, y = _linear(0)
     found = polish(NetworkPotential(module, "squared_error", (x, y)), passes=3)

@@ -245,6 +245,7 @@ def test_planted_bugs_are_seen_against_simulation_and_against_the_limit(share, n
     assert total_variation(exact_law(planted, "normal", 1e-5).masses(), limit) > 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampler, step, to_limit",
     [

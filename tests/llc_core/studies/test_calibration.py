@@ -42,6 +42,7 @@ def test_the_pick_is_right_on_a_regular_landscape(regular):
         regular.llc = None
 
 
+@pytest.mark.slow
 def test_a_too_large_step_is_refused_with_its_reason(regular):
     assert not regular.ok[4:].any()
     assert "step_size" in regular.reason[4, 0, 0] and np.isfinite(regular.llc[4, 0, 0])
@@ -182,6 +183,7 @@ def signals(result):
     return {s.name: s for s in found}
 
 
+@pytest.mark.slow
 def test_health_of_a_good_run():
     result = estimate(planar_landscape("quadratic"), SGLD(step_size=3e-4), chains=8, steps=8000)
     found = signals(result)

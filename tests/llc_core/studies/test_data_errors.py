@@ -56,6 +56,7 @@ def exact_evidence(n: int) -> tuple[float, float]:
     return wbic, np.linalg.slogdet(precision / GAMMA)[1] / 2 - cold[0] @ precision @ cold[0] / 2
 
 
+@pytest.mark.slow
 def test_one_layer_gives_what_its_normal_posterior_gives():
     found = data_errors(ONE_LAYER, N, SEED, localization=GAMMA, sweeps=SWEEPS)
     law = posterior(N, 1.0)

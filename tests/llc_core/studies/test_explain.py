@@ -79,6 +79,7 @@ def test_planted_bug_wrong_order_of_the_step_size_is_caught(monkeypatch):
         check(CASES["large step"])
 
 
+@pytest.mark.slow
 def test_planted_bug_gradients_that_stay_noisy_are_caught(monkeypatch):
     def noisy(config: RunConfig, problem: DeepLinearNetwork) -> Run:
         return Run(config.replace(gradient="minibatch", batch_size=60), problem)
@@ -88,12 +89,14 @@ def test_planted_bug_gradients_that_stay_noisy_are_caught(monkeypatch):
         check(CASES["noisy gradients"])
 
 
+@pytest.mark.slow
 def test_planted_bug_law_held_against_itself_is_caught(monkeypatch):
     monkeypatch.setattr(comparisons, "with_right_law", lambda sampler, step: sampler)
     with pytest.raises(AssertionError):
         check(CASES["moving metric"])
 
 
+@pytest.mark.slow
 def test_planted_bug_reference_without_the_prior_is_caught(monkeypatch):
     right = references.BlockedGibbs
     monkeypatch.setattr(
@@ -140,6 +143,7 @@ def test_same_estimate_same_split_and_no_touch_of_global_random_numbers(small, f
     assert seen[-1] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(samplers(conditionals=True)))
 def test_every_sampler_can_be_split(name, small, few_sweeps):
     gradient = "full" if name in ("HMC", "MALA", "Gibbs") else "minibatch"
@@ -170,6 +174,7 @@ def test_exact_steps_and_full_gradients_leave_exact_zeros(small, few_sweeps):
         split["law"]
 
 
+@pytest.mark.slow
 def test_a_setting_of_a_grid_is_split_at_its_own_values(small, few_sweeps):
     grid = {"step_size": [1e-5, 1e-4], "n_beta": [30.0, 300.0], "localization": [1.0, 3000.0]}
     results = estimate(small, SGLD(), gradient="full", grid=grid, chains=16, steps=300, burn_in=100, progress=False)

@@ -166,6 +166,7 @@ def test_nu_of_one_singular_data_set_with_its_error():
     assert "ν̂" in said and json.loads(result.to_json())["singular_fluctuation"] > 0
 
 
+@pytest.mark.slow
 def test_nu_of_a_regular_network():
     """One layer, squared error without ½: ν = d/2 · 2·noise_std² with p := exp(−loss)."""
     problem = DeepLinearNetwork.random(widths=[4, 3], n=4000, seed=0)
@@ -281,6 +282,7 @@ def test_reweighting_a_gamma_law_is_exact():
 # -- a second loss ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_loss_is_averaged_along_the_same_chains():
     """Sampling on data A, observing data B: exact for a normal posterior."""
     first, second = (planar_landscape("quadratic", scales=[1.0], data_sets=100, seed=s) for s in (0, 1))

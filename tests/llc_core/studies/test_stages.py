@@ -31,10 +31,12 @@ def test_two_layers_climb_the_exact_steps(seed):
     assert (np.diff([stage.time for stage in found]) > 0).all()
 
 
+@pytest.mark.slow
 def test_four_layers_climb_in_equal_steps():
     assert coefficients(llc_core.stages(DEEP)) == FOUR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "widths, values", [((10, 4, 10), (4, 2, 1, 0.5)), ((7, 5, 6), (3, 1, 0.3)), (DEEP, (4, 2, 1, 0.5))]
 )
@@ -118,6 +120,7 @@ def test_at_a_saddle_of_the_real_loss_lambda_is_negative_and_refused():
     assert last.llc > 0
 
 
+@pytest.mark.slow
 def test_a_picture_has_three_parts():
     pytest.importorskip("holoviews")
     found = llc_core.stages((4, 2, 4), (2.0, 0.5))

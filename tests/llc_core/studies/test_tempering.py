@@ -47,6 +47,7 @@ def test_singular_minima(name, exponents, m):
     assert found.round_trips > 500
 
 
+@pytest.mark.slow
 def test_the_swap_s_sign_matters(monkeypatch):
     """A swap with its sign turned round moves high losses to cold levels: the distribution must be seen to be lost."""
 
@@ -140,6 +141,7 @@ def test_two_basins():
         assert abs(basin.probability[level] - exact) < ERRORS * basin.probability_se[level] < 0.05
 
 
+@pytest.mark.slow
 def test_round_trips_where_all_swaps_are_accepted():
     """Even and odd swaps in turn then carry every replica up and down without a stop, one level a step: K replicas, each with a round
     trip in 2K steps, make one in two steps. The beginning and the end cost each of them a trip at most."""

@@ -106,6 +106,7 @@ def test_a_stopped_sweep_goes_on(whole, scheduler, tmp_path):
     assert numbers(results(path)) == numbers(whole)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_is_stopped_before_it_begins_leaves_no_row(scheduler, tmp_path):
     stop = threading.Event()
     stop.set()
@@ -152,6 +153,7 @@ def test_more_step_sizes_run_those_that_are_missing(whole, scheduler, tmp_path, 
     assert {json.dumps(row["step_size"]) for row in found.values() if row["seconds"] == 0} == {"3e-09"}
 
 
+@pytest.mark.slow
 def test_what_fails_is_a_row_and_can_be_tried_again(scheduler, tmp_path):
     spec, path = SweepSpec.from_dict({**SMALL, "samplers": ["SGLD"]}), tmp_path / "a.sqlite"
     last = run_sweep(spec, path, scheduler=scheduler, work=sweep_work.failing)
@@ -330,6 +332,7 @@ def test_a_worker_that_is_killed_loses_nothing(whole, scheduler, written, tmp_pa
 # -- SLURM ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_job_script_of_a_cluster(sweep_file, capsys):
     pytest.importorskip("dask_jobqueue")
     from lab import slurm

@@ -210,6 +210,7 @@ def test_how_many_go_together_depends_on_the_sweep_alone():
     assert sizes(size_class="600-9-600", gradients=["minibatch"], device="cuda")[0] == 10**9 // (1200 * 50_000)
 
 
+@pytest.mark.slow
 def test_virtual_data_take_no_memory():
     def units(**changes):
         return list(spec(problems=400, gradients=["minibatch"], **changes).units())
@@ -225,6 +226,7 @@ def test_virtual_data_take_no_memory():
     assert not set(unit.keys) & set(units(size_class="7-5-6")[0].keys)
 
 
+@pytest.mark.slow
 def test_rows_of_networks_side_by_side_are_those_of_each():
     (unit,) = spec(size_class="7-5-6", problems=3, gradients=["full"], steps=400, together=3).units()
     rows = worker.run_unit(unit.to_dict())
@@ -568,6 +570,7 @@ def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypa
     assert costs.operations(short) == gradients * costs.operations(plain) / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["control_variate", "minibatch"])
 def test_noisy_gradients_keep_the_coordinates(gradient):
     (unit,) = spec(samplers=["UnderdampedLangevin"], gradients=[gradient], steps=400).units()
@@ -640,6 +643,7 @@ def test_the_fit_finds_planted_costs():
     np.testing.assert_allclose(costs._fit(features, features @ planted), planted, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_calibration_counts_units_and_rows():
     found = costs.measure_costs(spec(problems=2, steps=30))
     assert (found.units, found.rows) == (2, 4)

@@ -43,6 +43,7 @@ def test_a_kept_store_has_the_same_rows_and_series(path, tmp_path):
         same(curves(columns, *kind), wanted)
 
 
+@pytest.mark.slow
 def test_several_sweeps_failures_and_missing_numbers_count_as_they_did(tmp_path):
     """Longer runs replace shorter ones, of equal ones the one with more chains and then the later; wild numbers are none."""
     random = np.random.default_rng(0)

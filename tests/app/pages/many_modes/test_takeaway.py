@@ -46,6 +46,7 @@ def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
         assert int(gradients.replace(",", "")) == seen.side(side).gradients
 
 
+@pytest.mark.slow
 def test_the_files_hold_what_was_seen():
     given: list[ModesConfig] = []
     config = CONFIGS["default"]

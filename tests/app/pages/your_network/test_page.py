@@ -198,6 +198,7 @@ def test_a_file_that_runs_code_is_not_run(view, tmp_path):
     assert view.config.weights is None and not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_checkpoints_one_after_the_other():
     config = link_config({"network": "small", **QUICK})

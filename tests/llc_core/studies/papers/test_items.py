@@ -52,6 +52,7 @@ def test_every_state_says_what_there_is():
         assert item.state.startswith(("ready", "in part: lacks ", "not yet: needs ", "nothing to run"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", few(RUN, 6), ids=lambda item: item.address)
 def test_a_dry_run_of_both_sizes_says_what_it_takes(item, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -41,6 +41,7 @@ def claims(monkeypatch, tmp_path, **fault):
     return NewData(data_sets=SETS, seed=4).run(Place(Kept(None), tmp_path))
 
 
+@pytest.mark.slow
 def test_what_theory_has_holds(monkeypatch, tmp_path):
     done = claims(monkeypatch, tmp_path)
     assert len(done.claims) == 6 * len(NETWORKS) and all(claim.holds for claim in done.claims)

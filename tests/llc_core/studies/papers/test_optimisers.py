@@ -59,6 +59,7 @@ def test_a_shorter_run_is_the_beginning_of_the_longest(tmp_path):
     assert both["1.0"] != both["10000.0"]
 
 
+@pytest.mark.slow
 def test_mnist_needs_its_files_and_reads_them(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["paper", "001/figure-2", "--size", "paper", "--out", str(tmp_path)])

@@ -60,6 +60,7 @@ def test_basins_and_volumes_without_a_chain(tmp_path):
     assert len(done.claims) == 8
 
 
+@pytest.mark.slow
 def test_crossings_beside_quadrature_and_print(tmp_path):
     rows = [{"k": [0, 1], "llc": [0.41, 0.45, 0.42], "nu": 0.5}]
     done = run_item(tiny("001/table-1", rows=rows, repeats=20, members=1, steps=500), "small", tmp_path)
@@ -79,6 +80,7 @@ def synthetic(width: float, seed: int = 0) -> step_sizes.Errors:
     return step_sizes.Errors(sizes, (1 + errors) * truths, errors, truths, np.full(50, 5000.0))
 
 
+@pytest.mark.slow
 def test_a_wider_range_of_step_sizes_is_found():
     found = {"SGLD": synthetic(0.8), "RMSPropSGLD": synthetic(2.0, 1)}
     every = np.arange(50)

@@ -33,6 +33,7 @@ def task(rows: int = 64) -> PictureTask:
     return PictureTask(Split("made", x[:rows], targets[:rows], x[rows:], targets[rows:]), foreign, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_gives_an_ensemble_at_the_same_number_of_gradients(name):
     found = measure(task(), QUICK, name)
