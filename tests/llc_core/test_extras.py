@@ -26,6 +26,7 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
 
 
+@pytest.mark.slow
 def test_importing_the_engine_imports_no_heavy_library():
     done = python("import sys, llc_core; print(*{name.split('.')[0] for name in sys.modules})")
     assert done.returncode == 0, done.stderr

@@ -43,6 +43,7 @@ def editor() -> NetworkEditor:
     return NetworkEditor(FIRST)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @given(
     st.one_of(

@@ -46,6 +46,7 @@ def _run_to_its_end(view: Any) -> None:
     view._show_words(run.state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["local-geometry"], indirect=True)
 def test_the_same_run_at_the_minimum_and_both_numbers_on_the_number_line(view: Any) -> None:
     view.restore(LOCAL)

@@ -35,6 +35,7 @@ from llc_core.samplers import build
 from llc_core.samplers.registry import samplers
 
 
+@pytest.mark.slow
 def test_the_window_opens_without_the_engine():
     code = "import sys, app.window.shell, app.session.errors; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -132,6 +132,7 @@ def bias():
     view.close()
 
 
+@pytest.mark.slow
 def test_the_side_bar_waits_too(local, gate):
     local.editor.ranks.value = ""
     local.editor.widths.value = "440, 440"

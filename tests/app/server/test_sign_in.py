@@ -53,6 +53,7 @@ def cookies(answer: http.client.HTTPResponse) -> SimpleCookie:
     return found
 
 
+@pytest.mark.slow
 def test_cookies_are_for_two_hours_and_no_script_s(server):
     found = cookies(sign_in(server, "grace", "compiler"))
     for name in ("user", "id_token"):

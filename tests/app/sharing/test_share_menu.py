@@ -119,6 +119,7 @@ def restored(views, key, config):
     return first, json.loads(json.dumps(view.configuration()))
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @given(config=LOCAL)
 @settings(max_examples=25)

@@ -133,6 +133,7 @@ def test_chance_is_what_is_promised():
     assert wrong <= 1
 
 
+@pytest.mark.slow
 def test_errors_of_means_and_parts_of_noise_are_right():
     random = np.random.default_rng(2)
     x = moves(random, 8, 4000, 10.0, 0.1)

@@ -46,6 +46,7 @@ def test_levels_and_their_number(capsys):
     assert len(said(capsys, "--surface", "sum", "--ladder", "9", "--n-beta", "100")["levels"]) == 9
 
 
+@pytest.mark.slow
 def test_a_network_and_the_file_of_a_run(capsys, tmp_path):
     network = DeepLinearNetwork.random(widths=[2, 2], n=100, seed=4)
     wanted = free_energy(network, n_beta=20.0, multiplicity=1, **SHORTER)

@@ -143,6 +143,7 @@ def test_draws_of_several_laws_at_once_are_those_of_each_alone(monkeypatch):
     assert drawn_value(network, *laws[2])[0] < 0.9 * each[1][0], "a strong pull takes from the estimate"
 
 
+@pytest.mark.slow
 def test_chains_that_agree_with_one_another_alone_are_not_trusted(singular, plane):
     """Chains that begin at w0 and do not travel out along the flat valleys: R-hat 1.00, thousands of draws, 9% low."""
     value, error = drawn_value(singular, singular.n_beta, 1.0)

@@ -55,6 +55,7 @@ def test_at_the_minimum_nothing_lies_lower(seed):
     assert found.converged and "from the variance" in found.converged.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [None, "UnderdampedLangevin"])
 def test_where_the_exact_coefficient_stands_beside_both_are_said(sampler):
     """λ = 18 and, at this w0 and on these data, 14.8: right for its question, and never "Trust it"."""
@@ -69,6 +70,7 @@ def test_where_the_exact_coefficient_stands_beside_both_are_said(sampler):
     assert conclude(polished).trusted and abs(polished.llc - 18) < 4 * polished.llc_se + 0.1
 
 
+@pytest.mark.slow
 def test_a_saddle_has_no_slope_and_is_seen_from_a_chain():
     """Two units in a row at 0: the gradient is 0 there, and the loss is lower where both are not."""
     stream = torch.Generator().manual_seed(0)
@@ -83,6 +85,7 @@ def test_a_saddle_has_no_slope_and_is_seen_from_a_chain():
     assert found.diagnostics["above_minimum"] > 5 and not found.converged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "more"), [("UnderdampedLangevin", {}), ("SGLD", {"gradient": "minibatch"})])
 def test_a_saddle_is_seen_in_a_short_run_too(sampler, more):
     """Targets are noise alone and w0 is 0: the loss has no slope there, and falls beside it."""

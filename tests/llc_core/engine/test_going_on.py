@@ -61,6 +61,7 @@ def compare(config: RunConfig, problem: Potential, times: int = 1, more: int | N
     return first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sampler",
     few(
@@ -185,6 +186,7 @@ def test_in_recorded_steps(tiny, sampler, monkeypatch):
     compare(RunConfig(sampler={"name": sampler}, gradient="full", steps=200, chains=2), tiny)
 
 
+@pytest.mark.slow
 def test_a_thinned_trace_is_thinned_further(tiny, monkeypatch):
     monkeypatch.setattr(estimators, "TRACE_ROWS", 50)
     current = compare(RunConfig(sampler={"name": "SGLD"}, steps=300, chains=2), tiny, times=2)
@@ -240,6 +242,7 @@ def test_a_configuration_that_cannot_be_is_refused(given: Any, words: str):
         RunConfig(steps=200, burn_in=80, continued_from=given)
 
 
+@pytest.mark.slow
 def test_until_settled(monkeypatch):
     """A step far too small settles late: with max_steps the run goes on until the verdict is yes, and no further."""
     problem = DeepLinearNetwork.random(widths=[4, 4], n=10_000, seed=0)

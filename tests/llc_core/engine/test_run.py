@@ -107,6 +107,7 @@ def test_an_unfinished_burn_in_is_seen():
     assert not slow.converged and "rising" in str(slow.converged)
 
 
+@pytest.mark.slow
 def test_default_estimate_of_a_regular_network_is_exact_within_error():
     """One layer: U is quadratic, the posterior mean of nβΔL is known exactly: d/2 − nβ·‖…‖² terms as expected_llc says."""
     problem = DeepLinearNetwork.random(widths=[5, 4], seed=0)
@@ -122,6 +123,7 @@ def test_default_estimate_of_a_regular_network_is_exact_within_error():
     assert result.expected == pytest.approx(exact, rel=0.05)
 
 
+@pytest.mark.slow
 def test_baselines_differ_as_they_should(tiny):
     """The printed estimator (first_batch) subtracts one draw of a noisy loss: same chains, far larger spread."""
     values: dict[str, list[np.ndarray]] = {"same_batch": [], "full": [], "first_batch": []}
@@ -196,6 +198,7 @@ def test_a_grid_of_temperatures_gives_each_setting_its_own_coordinates():
     assert both[0].ess > 200
 
 
+@pytest.mark.slow
 def test_the_bias_of_the_step_is_predicted_and_flagged():
     """One layer is quadratic: SGLD's inflation is known, and the exact sampler beside it has none."""
     problem = DeepLinearNetwork.random(widths=[4, 3], seed=0)
@@ -208,6 +211,7 @@ def test_the_bias_of_the_step_is_predicted_and_flagged():
     assert exact.diagnostics["step_bias"] == 0 and exact.converged
 
 
+@pytest.mark.slow
 def test_an_exactly_flat_start_without_prior():
     problem = DeepLinearNetwork(weights=[np.zeros((4, 4))] * 3, n=100_000)
     result = estimate(problem, localization=0.0, steps=3000)

@@ -116,6 +116,7 @@ def slope_of_a_run(temperatures=(1, 2), **more):
     return estimate(Above(), "HMC", temperatures=temperatures, **config)
 
 
+@pytest.mark.slow
 def test_a_run_divides_nbeta_and_gamma():
     found = slope_of_a_run().from_temperatures
     assert abs(found.llc - SHARES.sum() / 2) < 3.5 * found.llc_se < 0.2 * SHARES.sum()

@@ -85,6 +85,7 @@ def test_the_kernel_does_the_arithmetic_of_the_line(name):
     np.testing.assert_array_equal(run.counts, counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["skewed", {"kind": "landscape", "expression": "x^4/4 + cos(3*x)", "of": "energy"}])
 def test_decreasing_steps_weigh_what_they_count(target):
     run = run_of(PSGLD(step_size=0.1), target, step_decay=0.55, burn_in=0.25, record_every=3, bins={"count": 20})

@@ -84,6 +84,7 @@ def test_weights_of_states_are_those_of_a_sum_by_hand(monkeypatch, places, decay
     assert found.ess == pytest.approx(plain.estimates()[0].ess * share.mean(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_chain", [False, True])
 def test_ones_change_no_bit(monkeypatch, places, by_chain):
     monkeypatch.setattr(NetworkPotential, "by_chain", by_chain)

@@ -41,6 +41,7 @@ def test_colours_are_those_of_the_app():
     assert (style.QUIET, style.CHAINS) == (theme.RECENT, theme.CHAINS)
 
 
+@pytest.mark.slow
 def test_an_estimate_is_its_traces_and_its_running_mean(found):
     above, below = found.plot()
     assert len(elements(above, hv.Curve)) == found.chains
@@ -64,6 +65,7 @@ def test_chains_that_all_died_have_no_running_mean(found):
         figures.running(dead)
 
 
+@pytest.mark.slow
 def test_estimates_of_a_grid_are_a_curve_for_each_other_setting(problem):
     grid = llc_core.estimate(
         problem, llc_core.SGLD(), gradient="full", steps=200, progress=False,

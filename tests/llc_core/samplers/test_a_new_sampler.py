@@ -83,6 +83,7 @@ def registered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop(FILE, None)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_the_engine_runs_it_and_a_configuration_carries_it(registered):
     problem = planar_landscape("quadratic")

@@ -444,6 +444,7 @@ def test_corrected_psgld_has_the_right_second_moments_in_ten_dimensions():
     check_ten(CORRECTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form, gamma, off",
     few(

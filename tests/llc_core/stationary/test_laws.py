@@ -298,6 +298,7 @@ def test_the_grids_do_not_matter(sampler, target):
     assert fine.density.shape == fine.x.shape and fine.density.min() >= 0
 
 
+@pytest.mark.slow
 def test_laws_tend_to_their_limits_and_a_slow_memory_loses_its_bias():
     curve = list(bias_curve(PUBLISHED, "double_well", [1e-2, 1e-3, 1e-4]))
     assert [step for step, _, _ in curve] == [1e-2, 1e-3, 1e-4]
@@ -327,6 +328,7 @@ def test_a_symmetric_target_has_a_symmetric_law_and_the_skewed_one_has_not():
         assert (total_variation(found, found[::-1]) > 1e-3) == skew
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler, target, step", [(SGLD(), "normal", 4.5), (SGLD(), "quartic", 1.0)])
 def test_a_chain_that_diverges_has_no_law(sampler, target, step):
     with pytest.raises(ValueError, match="runs away .* use a smaller step_size"):

@@ -123,6 +123,7 @@ def test_another_localisation_is_never_picked_in_place_of_ones_own():
     assert pick(at_ten)[0][1] == 2, "asked about γ = 10, that is where it is picked"
 
 
+@pytest.mark.slow
 def test_a_single_cell_is_no_plateau():
     alone = [[[True], [False], [True]], [[True], [True], [True]], [[True], [False], [True]]]
     tried = trials(np.ones((3, 3, 1)), alone)

@@ -81,6 +81,7 @@ def test_wbic_leaves_out_a_constant_that_hardly_depends_on_n():
     assert apart == pytest.approx([limit] * 3, abs=0.1) and limit > 3
 
 
+@pytest.mark.slow
 def test_the_ladder_finds_the_free_energy():
     pytest.importorskip("scipy")
     found = prior_free_energy(ONE_LAYER, N, SEED, GAMMA)

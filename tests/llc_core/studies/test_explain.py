@@ -73,6 +73,7 @@ def test_the_split_names_the_planted_cause_and_its_size(name):
     check(CASES[name])
 
 
+@pytest.mark.slow
 def test_planted_bug_wrong_order_of_the_step_size_is_caught(monkeypatch):
     monkeypatch.setattr(SGLD, "order", 2)
     with pytest.raises(AssertionError):
@@ -106,6 +107,7 @@ def test_planted_bug_reference_without_the_prior_is_caught(monkeypatch):
         check(CASES["prior too strong"])
 
 
+@pytest.mark.slow
 def test_step_size_part_of_a_regression_is_the_closed_form():
     """SGLD on a quadratic of curvatures c: λ̂ is too large by Σ ½·a/(1 − a), a = εc/4."""
     case = CASES["large step"]
@@ -226,6 +228,7 @@ def test_a_problem_without_known_answers_is_split_down_to_the_reference(small, m
     assert abs(other.reference - split.reference) < 4 * math.hypot(other.reference_se, split.reference_se)
 
 
+@pytest.mark.slow
 def test_a_larger_budget_makes_smaller_error_bars(small, few_sweeps):
     found = estimate(small, SGLD(), gradient="minibatch", batch_size=50, chains=8, steps=300, progress=False)
     few, many = (explain(found, small, budget=b) for b in (4, 64))

@@ -29,6 +29,7 @@ def training():
     return train(net(), DATA, steps=30, checkpoints=[0, 10], batch_size=20)
 
 
+@pytest.mark.slow
 def test_state_dicts_give_what_the_record_gives(training):
     states = {c.step: c.state for c in training.checkpoints}
     by_record = llc_over_training(net(), training, DATA, **QUICK)

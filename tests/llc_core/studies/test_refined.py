@@ -43,6 +43,7 @@ def over(training):
     return refined(net(), "layers", {"all": DATA, "half": (X[:30], Y[:30])}, training, **QUICK)
 
 
+@pytest.mark.slow
 def test_every_estimate_is_what_it_is_alone(over, training):
     assert (over.parts, over.datasets, over.steps) == (["layer:0", "layer:2"], ["all", "half"], [0, 20])
     model = net()
@@ -51,6 +52,7 @@ def test_every_estimate_is_what_it_is_alone(over, training):
     assert over["layer:2", "half", 20].llc == estimate(alone, progress=False, **QUICK).llc
 
 
+@pytest.mark.slow
 def test_a_ready_potential_is_restricted_and_keeps_what_it_has():
     some = torch.arange(12).view(3, 4) < 5
     ready = NetworkPotential(net(), "cross_entropy", (X, Y), parameters={"0.weight": some, "2.weight": True})
@@ -79,6 +81,7 @@ def test_the_table_and_the_dictionary(over):
     assert found["rows"][0]["λ"] is None and len(found["estimates"]) == 8
 
 
+@pytest.mark.slow
 def test_a_heat_map_for_each_data_set_over_training_and_one_without(over):
     figure = over.plot()
     maps = [each for each in figure.traverse(lambda each: each, [hv.HeatMap]) if type(each) is hv.HeatMap]

@@ -63,6 +63,7 @@ def test_the_swap_s_sign_matters(monkeypatch):
     assert abs(found.level_llc[-1] - llc) > 10 * found.level_llc_se[-1]
 
 
+@pytest.mark.slow
 def test_a_gaussian_has_a_closed_form():
     target = DeepLinearNetwork([np.zeros((1, 4))], noise_std=0)
     found = free_energy(target, n_beta=100.0, chains=16, steps=400, multiplicity=1, seed=2)
@@ -253,6 +254,7 @@ def test_no_prior_no_ladder():
         free_energy(surface("sum", box=None))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers():
     first, again = (free_energy(surface("sum"), [1.0, 10.0, 30.0, 60.0, 100.0], chains=4, steps=200) for _ in range(2))
     assert first.log_z == again.log_z

@@ -205,6 +205,7 @@ def sweep_file(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_sweep_from_the_command_line(sweep_file, scheduler, tmp_path, capsys):
     store = tmp_path / "a.sqlite"
     assert main(["sweep", str(sweep_file), "--dry-run"]) == 0
@@ -267,6 +268,7 @@ def test_wrong_words_end_in_one_sentence(sweep_file, words, message, capsys, tmp
     assert message in said and said.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_draws")
 @pytest.mark.long
 def test_an_estimate_from_the_command_line(tmp_path, capsys):

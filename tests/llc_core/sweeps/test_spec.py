@@ -157,6 +157,7 @@ def test_keys_never_change():
     assert key_of(config) == "881c1bcccc0378b4bcbd9eda"
 
 
+@pytest.mark.slow
 def test_a_row_s_configuration_is_complete_by_itself(small_rows):
     config = RunConfig.from_json(small_rows[1]["config"])
     assert key_of(config) == small_rows[1]["key"] and not config.grid
@@ -240,6 +241,7 @@ def test_rows_of_networks_side_by_side_are_those_of_each():
         }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_error_of_one_network_is_not_one_of_its_neighbours(monkeypatch):
     (unit,) = spec(size_class="7-5-6", problems=3, gradients=["full"], together=3).units()
     usual = worker._problem
@@ -321,6 +323,7 @@ def test_files_that_are_no_sweeps(tmp_path):
 # -- what a worker returns --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rows_are_the_engine_s_estimates(small_rows):
     problem = DeepLinearNetwork.random("1K", "equal", seed=3)
     options = {
@@ -340,6 +343,7 @@ def test_rows_are_the_engine_s_estimates(small_rows):
     assert small_rows[0]["llc"] != small_rows[1]["llc"]
 
 
+@pytest.mark.slow
 def test_chains_that_blow_up_are_a_row_without_a_number():
     (unit,) = spec(step_sizes=[1e-9, 1e-3], steps=300).units()
     good, bad = worker.run_unit(unit.to_dict())
@@ -547,6 +551,7 @@ def test_operations_are_those_of_the_engine_s_products(gradient, batch_size, pro
     assert counter.get_total_flops() + in_place == costs.operations(unit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler, gradients", [("UnderdampedLangevin", 1), ("HMC", 10)])
 def test_operations_count_the_change_of_coordinates(sampler, gradients, monkeypatch):
     monkeypatch.setattr(dln_tensors, "prefers_numpy", lambda: False)

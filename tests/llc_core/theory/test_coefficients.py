@@ -315,6 +315,7 @@ def stated_by_others(inputs: int, hidden: int, outputs: int, a: int, b: int, ran
     return Fraction(q + min(costs), 2), costs.count(min(costs))
 
 
+@pytest.mark.slow
 def test_two_layers_are_as_others_state_them_for_all_rank_patterns() -> None:
     seen = 0
     for h0, h1, h2 in itertools.product(range(1, 7), repeat=3):
@@ -345,6 +346,7 @@ def test_all_orbits_of_small_networks(widths: tuple[int, ...]) -> None:
                 assert smaller.value <= larger.value
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(networks())
 def test_local_against_brute_force(network: tuple[list[int], list[list[int]]]) -> None:
@@ -466,6 +468,7 @@ def masked_weights(
     return weights, rows, columns
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(st.lists(st.integers(1, 14), min_size=2, max_size=8), st.integers(0, 2**32 - 1))
 def test_masked_and_numerical_ranks_agree(widths: list[int], seed: int) -> None:
@@ -688,6 +691,7 @@ def test_refusals_name_field_value_and_remedy(function: Any, arguments: tuple[An
     assert sentence.endswith(".") and "\n" not in sentence and len(sentence) < 300
 
 
+@pytest.mark.slow
 @PROPERTY
 @given(networks(4), st.data())
 def test_a_table_is_refused_exactly_when_no_parameter_has_it(

@@ -255,6 +255,7 @@ def test_what_cannot_be_run_changes_nothing(page):
     assert page.configuration() == before and page.tiles.selected == PRESETS[0].name
 
 
+@pytest.mark.slow
 def test_hidden_answers_tell_neither_the_mushroom_nor_who_is_better(page, bandit, digits):
     page.restore(SMALL.to_dict())
     shown(settled(page), bandit.judge(), Status.FINISHED)

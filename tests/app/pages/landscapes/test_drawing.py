@@ -56,6 +56,7 @@ def test_strokes_become_a_landscape_and_crossings_are_told(view):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_new_drawing_begins_without_the_strokes_before(view):
     draw(view, 4 * T - 2, 0 * T)
@@ -98,6 +99,7 @@ def test_strokes_are_typed_too(view):
     assert strokes_text([[[-2, 0], [2, 0.5]]]) == "-2, 0; 2, 0.5"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_links_files_and_scripts_carry_it(view):
     draw(view, np.cos(2 * math.pi * T), np.sin(2 * math.pi * T))

@@ -31,6 +31,7 @@ def within(found: Estimate, expected: float, room: float = 0.0) -> bool:
     return abs(found.llc - expected) < 4 * found.llc_se + room
 
 
+@pytest.mark.slow
 def test_tiny_meets_its_expected_value():
     found = measured("tiny", steps=4000)
     assert within(found, found.expected) and found.converged

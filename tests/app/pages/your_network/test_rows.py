@@ -27,6 +27,7 @@ def config(monkeypatch) -> NetworkConfig:
     return NetworkConfig(found.problem, found.settings, found.resolved, weights)
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_engine(config):
     """Without row j the loss of row i rises by β·Cov(ℓ_i, ℓ_j): by the kernel itself, by the rule, and in the order that is drawn."""
     job, panel = measured(config), RowsPanel()

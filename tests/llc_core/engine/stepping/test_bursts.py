@@ -82,6 +82,7 @@ def test_bursts_are_counted_for_each_setting(flat):
     assert [each.diagnostics["bursts"] for each in run.estimates()] == [3.0, 30.0]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_updates_in_place_leave_the_kept_places_alone(monkeypatch):
     """Runs of many normals change their states in place."""

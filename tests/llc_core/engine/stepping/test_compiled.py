@@ -54,6 +54,7 @@ def test_it_is_for_long_runs_of_many_parameters_in_single_precision():
     assert not worth_compiling(FLOAT.double(), GROUP, 8, WORTH)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("gradient", ["full", "minibatch"])
 @pytest.mark.parametrize("name", few(WITH_CELL, 2))
@@ -84,6 +85,7 @@ def test_samplers_without_a_scalar_formula_get_the_same_noise(always, network, m
     assert asked == wanted + wanted
 
 
+@pytest.mark.slow
 def test_the_start_and_the_steps_have_different_noise(always, network, monkeypatch):
     """Samplers with a momentum draw it first; the loop's steps follow."""
     asked = []
@@ -96,6 +98,7 @@ def test_the_start_and_the_steps_have_different_noise(always, network, monkeypat
     assert asked == [0, 0, 0, 0, 1, 2, 3], "once to compile, once for each chain's momentum, then for the steps"
 
 
+@pytest.mark.slow
 def test_threads_that_are_started_later_are_as_many_as_before(always):
     """Networks do not go through `chains_on_cores`, which would put it right."""
     before = torch.get_num_threads()

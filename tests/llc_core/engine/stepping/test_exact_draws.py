@@ -34,6 +34,7 @@ def test_the_zero_network_is_read_as_quadrature_says_from_both_starts():
         assert near(half.mean(), EXACT, half.std(ddof=1) / len(half) ** 0.5)
 
 
+@pytest.mark.slow
 def test_draws_obey_the_identity_of_stein():
     """E[δ·∇U] = D for any distribution exp(−U) (integration by parts). At w0 = 0 the loss of two layers is homogeneous of degree 4,
     so that δ·∇U is 4·nβ·ΔL + γ‖δ‖²."""

@@ -25,6 +25,7 @@ def network() -> NetworkPotential:
 PROBLEM = network()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stepper", few(["all chains", "swapping", "graphs", "fused", "chain by chain"], 1))
 def test_the_product_is_taken_where_the_gradient_is(stepper, monkeypatch):
     """The sampler itself compares at every step what it is given with what it should be."""

@@ -401,6 +401,7 @@ def test_hessian_products_and_settings_that_share_batches():
         assert all(torch.allclose(a, b.repeat_interleave(3, 0)) for a, b in zip(together, alone, strict=True))
 
 
+@pytest.mark.slow
 def test_chains_on_two_cores_give_the_numbers_of_one(monkeypatch):
     monkeypatch.setattr("llc_core.potentials.module.network.BY_CHAIN", {"cpu": 1})
     torch.manual_seed(0)
@@ -437,6 +438,7 @@ def test_a_sparse_gradient_is_that_of_the_dense_one():
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.slow
 def test_few_rows_set_an_automatic_step_and_judge_no_given_one(monkeypatch):
     """The largest curvature of few rows is too large: a step that was given would be called unstable."""
     torch.manual_seed(0)

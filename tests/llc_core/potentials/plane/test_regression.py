@@ -78,6 +78,7 @@ def test_the_volume_law_finds_the_known_coefficient_and_multiplicity(k, h, value
     assert np.all(np.diff(curve.volume) >= 0) and curve.fitted[:60] == pytest.approx(curve.volume[:60], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_volume_is_local():
     for at, value in (("U", 0.5), ("V", 0.25)):
         for shape in ("ball", "box"):

@@ -71,6 +71,7 @@ def test_a_path_that_crosses_cells_is_the_wrapped_path() -> None:
     assert paths.weights.round().abs().max() >= 2 and paths.moves >= 100
 
 
+@pytest.mark.slow
 def test_a_prior_that_is_not_periodic_is_caught() -> None:
     periodic = von_mises_force(1.0)
     paths = torus_equivalence(torch.zeros(64, 1), lambda w: periodic(w) - 5 * w, step_size=2e-3, steps=5_000)
@@ -108,6 +109,7 @@ def test_noise_that_keeps_its_place_is_caught(monkeypatch: pytest.MonkeyPatch) -
     assert sorted_equivalence(_starts(8), sines_force(*_sines(), 0.3), steps=200).difference > OTHER
 
 
+@pytest.mark.slow
 def test_neurons_that_are_not_exchangeable_are_caught() -> None:
     force, tilt = sines_force(*_sines(), 0.3), torch.tensor([0.0, 1.0, 2.0, 3.0], dtype=FLOAT)
     paths = sorted_equivalence(_starts(8), lambda w: force(w) + tilt, step_size=0.004, steps=3_000)
@@ -128,6 +130,7 @@ def test_every_order_statistic_has_one_law_on_independent_noise() -> None:
     assert min(pvalues(lambda weights: force(weights) + tilt)) < 1e-4, "exchangeability does not matter to this test"
 
 
+@pytest.mark.slow
 def test_repelling_particles_collapse_far_apart_and_not_in_torus_distance() -> None:
     near = 0.05 * torch.randn(60, generator=torch.Generator().manual_seed(4), dtype=FLOAT)
     far = near + 1_000 * torch.arange(60)

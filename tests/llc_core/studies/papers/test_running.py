@@ -41,6 +41,7 @@ def test_laws_are_judged_and_kept(tmp_path):
     assert not said, "nothing is run again"
 
 
+@pytest.mark.slow
 def test_a_corrected_sampler_is_held_to_the_target(tmp_path):
     item = tiny("003/figure-2", chains=2000, steps=2000, seeds=3, pair=[])
     corrected = {"name": "CorrectedPSGLD", "alpha": 0.5, "stability": 0.5, "step_size": 1e-2}

@@ -54,6 +54,7 @@ def test_descent_follows_the_energy_from_where_the_chains_begin(likelihood):
     assert found.gaps == {} and np.isnan(found.bayes) and 0 < found.acceptance <= 1
 
 
+@pytest.mark.slow
 def test_the_step_is_the_nearest_of_the_grid():
     problem, grid = semi_synthetic(ROWS, width=5, seed=3).problem, (0.02, 0.05, 0.1, 0.2, 0.4)
     every = [acceptance_of(chains_of(problem, eta, TRIAL_CHAINS, 30, 0), 30) for eta in grid]
