@@ -15,7 +15,11 @@ from llc_core.compute.philox import normals
 from llc_core.fields import of_environment
 
 VARIABLE = "LLC_LAB_GPU"
-STEPPINGS = ("plain", "graphs", "fused")
+WAYS = ("plain", "graphs", "fused")
+STEPPINGS = ("auto", *WAYS)
+WORTH = 1e11
+"""Parameters × chains × steps from which on compiled steps are the default. On one H100 they had made up for their compiling after
+4e10 at 100,000 parameters and after 6e10 at a million (lab/benchmarks/results/gpu.md); another card may need twice that."""
 ROUNDING = 1e-5
 """More than single precision may cost a normal: its angle is right to 4e-7, and its radius reaches 6.8."""
 
@@ -23,6 +27,18 @@ ROUNDING = 1e-5
 def gpu_stepping() -> str:
     """How runs on a GPU do their steps: one of STEPPINGS. ValueError for another text in the environment."""
     return of_environment(VARIABLE, STEPPINGS)
+
+
+def way_of(like: Tensor, numbers: float, known: bool) -> str:
+    """One of WAYS: what the environment asks for, else what suits the work.
+
+    like: a tensor of the run's device and precision.  numbers: parameters × chains × steps.  known: whether this kind of loss was
+    measured by compiled steps. The shape of a run decides and no clock, so that the same run always has the same numbers.
+    """
+    asked = gpu_stepping()
+    if asked != "auto":
+        return asked
+    return "fused" if known and numbers >= WORTH and makes_normals(like) else "plain"
 
 
 def makes_normals(like: Tensor) -> bool:

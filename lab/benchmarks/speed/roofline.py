@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20, help="steps of a round")
     parser.add_argument("--rounds", type=int, default=7, help="the fastest counts")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--ways", nargs="+", choices=ways.STEPPINGS, default=None)
+    parser.add_argument("--ways", nargs="+", choices=ways.WAYS, default=None)
     parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
     options = parse(parser, globals(), size_class="1K", settings=1, steps=2, rounds=1, products=None, ways=None)
     on_gpu = options.device != "cpu"
@@ -67,7 +67,7 @@ def main() -> None:
     (unit,) = spec.units()
     torch.compiler.config.force_disable_caches = True
     print(machine())
-    chosen = options.ways or (ways.STEPPINGS if on_gpu else ("plain",))
+    chosen = options.ways or (ways.WAYS if on_gpu else ("plain",))
     os.environ[ways.VARIABLE] = "plain"
     run = Run(unit.config)
     run.advance(FIRST)  # what a process does only once is in no way's figures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llc_core.compute.gpu import gpu_stepping
+from llc_core.compute.gpu import way_of
 from llc_core.engine.setup import Setup
 from llc_core.engine.stepping.all_chains import AllChains
 from llc_core.engine.stepping.base import Stepper
@@ -17,6 +17,7 @@ from llc_core.engine.stepping.noise import NoiseByPlace, NoiseInBlocks
 from llc_core.engine.stepping.recorded import Recorded
 from llc_core.interactions import Interaction
 from llc_core.interactions import build as build_interaction
+from llc_core.potentials.deep_linear.evaluation import LinearPotential
 from llc_core.samplers import MetropolisSampler
 
 
@@ -24,7 +25,9 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     """notes: sentences for the user are added to it."""
     target, sampler, batches, seed = setup.target, setup.sampler, Batches(setup), setup.noise_seed
     shape = setup.groups.count, setup.problem.dim, setup.like
-    on_gpu, counts = gpu_stepping(), setup.config.histogram is not None
+    work = float(setup.groups.count * setup.problem.dim * setup.planned_steps)
+    way = way_of(setup.like, work, isinstance(setup.problem, LinearPotential))
+    counts = setup.config.histogram is not None
     blocks = NoiseInBlocks(*shape, setup.streams["noise"])
     if sampler.needs_conditionals:
         symmetries = getattr(sampler, "gauge_moves", "on") == "on"
@@ -36,9 +39,9 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     if not isinstance(sampler, MetropolisSampler):  # these hold several states at once in any case
         if setup.problem.by_chain:
             return ChainByChain(target, sampler, batches, blocks, seed)
-        if on_gpu != "plain" and not counts:
+        if way != "plain" and not counts:
             # A potential's Hessian products are no part of an update that can be compiled.
-            fused = on_gpu == "fused" and not sampler.needs_hvp
+            fused = way == "fused" and not sampler.needs_hvp
             return Recorded(target, sampler, batches, NoiseByPlace(*shape, seed), fused)
     long = worth_compiling(setup.like, setup.problem.dim, setup.groups.count, setup.planned_steps)
     noise = NoiseByPlace(*shape, seed) if long else blocks

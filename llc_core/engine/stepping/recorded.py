@@ -4,9 +4,9 @@ A step of a small network is some thirty short kernels, and starting each from P
 A replay starts them all at once. The sampler's `update` is compiled into a single kernel, which reads and writes every
 parameter's state once; its normals are those of `llc_core.compute.philox`.
 
-LLC_LAB_GPU chooses: "plain" (the default): step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the
-compiled update. The last two have other random numbers than the first. On a CPU they run the same code without recording
-it, which is what the tests compare.
+LLC_LAB_GPU chooses: "plain": step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the compiled update; "auto"
+(the default): fused for long runs of large linear networks, else plain (`llc_core.compute.gpu.way_of`). The recorded ones have
+other random numbers than the plain ones. On a CPU they run the same code without recording it, which is what the tests compare.
 """
 
 from __future__ import annotations
@@ -132,10 +132,22 @@ class UpdateInPlace:
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
         self.sampler, self.seed = sampler, seed
         self._write: Callable[..., None] = torch_compiled(self._update) if fused else self._update
+        self._compiled = not fused
         self._noise: Tensor | None = None
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
-        self._write(state, energy, self._made(state["delta"], count), count, hp)
+        """Where the compiler fails, at the first step and before anything is written, the update goes on uncompiled."""
+        arguments = state, energy, self._made(state["delta"], count), count, hp
+        try:
+            self._write(*arguments)
+        except RuntimeError as error:  # of all that torch's compiler raises it is the base
+            if self._compiled or isinstance(error, torch.OutOfMemoryError):
+                raise
+            why = str(error).strip().splitlines()[0]
+            warnings.warn(f"The update could not be compiled ({why}); it goes on uncompiled.", stacklevel=2)
+            self._write = self._update
+            self._write(*arguments)
+        self._compiled = True
 
     def _made(self, delta: Tensor, count: Tensor) -> Tensor | None:
         if not (self.sampler.noises and makes_normals(delta)):

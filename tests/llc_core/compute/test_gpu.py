@@ -40,3 +40,22 @@ def test_a_kernel_is_taken_only_where_it_gives_the_same_numbers(monkeypatch, ker
 
 def test_a_processor_makes_its_own_normals():
     assert not gpu.makes_normals(torch.zeros(1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "asked, numbers, known, kernel, way",
+    [
+        (None, 2e11, True, True, "fused"),
+        (None, 2e10, True, True, "plain"),
+        (None, 2e11, False, True, "plain"),
+        (None, 2e11, True, False, "plain"),
+        ("graphs", 1.0, False, False, "graphs"),
+        ("plain", 2e11, True, True, "plain"),
+    ],
+)
+def test_the_work_decides_where_nobody_asks(monkeypatch, asked, numbers, known, kernel, way):
+    monkeypatch.delenv(gpu.VARIABLE, raising=False)
+    if asked:
+        monkeypatch.setenv(gpu.VARIABLE, asked)
+    monkeypatch.setattr(gpu, "makes_normals", lambda like: kernel)
+    assert gpu.way_of(torch.zeros(1), numbers, known) == way

@@ -119,9 +119,25 @@ def test_every_run_of_a_sweep_is_compiled(monkeypatch):
             Run(config_of(network, "SGLD", gradient="full"), network).advance(3)
 
 
+def test_where_the_compiler_fails_the_update_goes_on_uncompiled(linear, monkeypatch):
+    def no_compiler(method):
+        def fail(*arguments):
+            raise RuntimeError("no C compiler found\nand a long story")
+
+        return fail
+
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    recorded = results(config_of(linear, "RMSPropSGLD", steps=60), linear)
+    monkeypatch.setenv("LLC_LAB_GPU", "fused")
+    monkeypatch.setattr("llc_core.engine.stepping.recorded.torch_compiled", no_compiler)
+    with pytest.warns(UserWarning, match=r"could not be compiled \(no C compiler found\); it goes on uncompiled"):
+        uncompiled = results(config_of(linear, "RMSPropSGLD", steps=60), linear)
+    np.testing.assert_array_equal(recorded[0], uncompiled[0])
+
+
 def test_an_unknown_way_is_named(linear, monkeypatch):
     monkeypatch.setenv("LLC_LAB_GPU", "fast")
-    with pytest.raises(ValueError, match="LLC_LAB_GPU is 'fast'; it must be one of plain, graphs, fused"):
+    with pytest.raises(ValueError, match="LLC_LAB_GPU is 'fast'; it must be one of auto, plain, graphs, fused"):
         run(config_of(linear, "SGLD"), linear)
     monkeypatch.setenv("LLC_LAB_GPU", "plain")
     monkeypatch.setenv("LLC_LAB_PRODUCTS", "float8")
