@@ -15,9 +15,13 @@ import sys
 import time
 from functools import partial
 
-import blackjax
 import jax
 import jax.numpy as jnp
+
+try:
+    import blackjax
+except ImportError:  # a machine with JAX alone: `Chains` takes its step by hand
+    blackjax = None
 
 from lab.benchmarks.peers.linear_files import load
 
@@ -48,8 +52,16 @@ class Chains:
         cut = [jax.lax.dynamic_slice_in_dim(part, start, self.batch) for part in (x, y, square)]
         loss, grad = jax.value_and_grad(self._loss)(position, cut[0], cut[1])
         score = tuple(-self.n_beta * g - self.gamma * (w - a) for g, w, a in zip(grad, position, self.w0, strict=True))
-        kernel = blackjax.sgld(lambda position, minibatch: minibatch)  # the gradient is at hand already
-        return kernel.step(noise, position, score, self.eps / 2), (loss, loss - jnp.mean(cut[2]))
+        return self._moved(noise, position, score), (loss, loss - jnp.mean(cut[2]))
+
+    def _moved(self, noise, position, score):
+        if blackjax is not None:
+            kernel = blackjax.sgld(lambda position, minibatch: minibatch)  # the gradient is at hand already
+            return kernel.step(noise, position, score, self.eps / 2)
+        keys = jax.random.split(noise, len(position))
+        kicks = (jax.random.normal(key, w.shape) for key, w in zip(keys, position, strict=True))
+        parts = zip(position, score, kicks, strict=True)
+        return tuple(w + self.eps / 2 * s + jnp.sqrt(self.eps) * k for w, s, k in parts)
 
     def _scan(self, key, positions, data, steps):
         def step(carry, _):

@@ -14,10 +14,18 @@ from llc_core import DeepLinearNetwork
 class PlainLoop:
     """Minibatch SGLD on a deep linear network, with the same data, batch size and convention as the engine."""
 
-    def __init__(self, problem: DeepLinearNetwork, step_size: float, chains: int, batch_size: int = 500, seed: int = 0):
+    def __init__(
+        self,
+        problem: DeepLinearNetwork,
+        step_size: float,
+        chains: int,
+        batch_size: int = 500,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+    ):
         torch.manual_seed(seed)
-        self.problem, self.step_size, self.batch_size = problem, step_size, batch_size
-        pool = problem.data.pool(torch.device("cpu"), torch.float32)
+        self.problem, self.step_size, self.batch_size, self.device = problem, step_size, batch_size, device
+        pool = problem.data.pool(torch.device("cpu"), torch.float32).to(device)
         self.x, noise = pool[:, : problem.widths[0]].contiguous(), pool[:, problem.widths[0] : -1]
         teacher = self._module()
         with torch.no_grad():
@@ -25,7 +33,7 @@ class PlainLoop:
         self.modules = [self._module() for _ in range(chains)]
         self.w0 = [p.detach().clone() for p in teacher.parameters()]
         self.teacher = teacher
-        self.sum = torch.zeros(chains)
+        self.sum = torch.zeros(chains, device=device)
         self.count = 0
 
     def _module(self) -> nn.Sequential:
@@ -34,13 +42,13 @@ class PlainLoop:
             layer = nn.Linear(w.shape[1], w.shape[0], bias=False)
             layer.weight.data = torch.as_tensor(w, dtype=torch.float32).clone()
             layers.append(layer)
-        return nn.Sequential(*layers)
+        return nn.Sequential(*layers).to(self.device)
 
     def step(self, measure: bool = False) -> None:
         """One step of every chain; with `measure` the excess loss on the same batch is added to the average."""
         n_beta, gamma, eps = self.problem.n_beta, 1.0, self.step_size
         for chain, module in enumerate(self.modules):
-            rows = torch.randint(len(self.x), (self.batch_size,))
+            rows = torch.randint(len(self.x), (self.batch_size,), device=self.device)
             x, y = self.x[rows], self.y[rows]
             loss = (module(x) - y).square().sum(1).mean()
             module.zero_grad()

@@ -23,6 +23,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
@@ -36,7 +37,8 @@ from llc_core.compute.philox import normals
 from llc_core.sweeps.costs import operations
 from llc_core.sweeps.unit import Unit
 
-BYTES_PER_PARAMETER = 24
+BYTES = {"SGLD": 16, "RMSPropSGLD": 24}
+"""A step moves so many for each parameter and chain: W made for the products, δ and the gradient read, δ written; v read and written."""
 FIRST = 10
 """Steps in which recordings are made and code is compiled."""
 PAPER_HOURS = {"100K": 0.9, "1M": 3.5}
@@ -57,14 +59,7 @@ def main() -> None:
     parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
     options = parse(parser, globals(), size_class="1K", settings=1, steps=2, rounds=1, products=None, ways=None)
     on_gpu = options.device != "cpu"
-    spec = SweepSpec.from_dict(
-        {
-            "size_class": options.size_class, "problems": [options.problem], "samplers": ["RMSPropSGLD"],
-            "step_sizes": [1e-10 * 0.9**i for i in range(options.settings)], "chains": options.chains, "steps": 10**6,
-            "device": options.device,
-        }
-    )  # fmt: skip
-    (unit,) = spec.units()
+    unit = unit_of(options.size_class, "RMSPropSGLD", options.settings, options.chains, options.device, options.problem)
     torch.compiler.config.force_disable_caches = True
     print(machine())
     chosen = options.ways or (ways.WAYS if on_gpu else ("plain",))
@@ -75,23 +70,63 @@ def main() -> None:
         found = {}
         for way in chosen:
             os.environ[products.VARIABLE], os.environ[ways.VARIABLE] = precision, way
-            found[way] = measure(unit, options.steps, options.rounds, precision, way)
+            found[way] = measure(unit, options.steps, options.rounds, precision)
+            print(described(unit, found[way], precision, way), flush=True)
         plain = found.pop("plain", None)
         for way, other in found.items() if plain is not None else ():
             print(f"products {precision}: {way} {overtaking(plain, other)}", flush=True)
     noise_alone((1, run.count, run.problem.dim), run.device, options.rounds, "fused" in chosen)
 
 
-def overtaking(plain: tuple[float, float], other: tuple[float, float]) -> str:
-    """When another way has taken less time in all than the plain one. Of both: seconds of the first steps, of a later one."""
-    behind, gain = other[0] - plain[0], plain[1] - other[1]
+def overtaking(plain: Figure, other: Figure) -> str:
+    """When another way has taken less time in all than the plain one."""
+    behind, gain = other.first - plain.first, plain.seconds - other.seconds
     if gain <= 0:
         return "does not overtake plain" if behind > 0 else "is ahead of plain in the first steps, and falls behind"
     return f"overtakes plain after {FIRST + max(0, behind) / gain:,.0f} steps"
 
 
-def measure(unit: Unit, steps: int, rounds: int, precision: str, way: str) -> tuple[float, float]:
-    """Seconds of the first steps, and of one later step."""
+class Figure(NamedTuple):
+    """What a step of one unit took.
+
+    rate, bandwidth: the ceilings, in operations/s and bytes/s.  work, moved: operations and bytes of a step.
+    first, seconds: of the first FIRST steps, and of a later one.  settings, rows, dim: step sizes, chains of all of them, parameters.
+    """
+
+    rate: float
+    bandwidth: float
+    work: float
+    moved: float
+    first: float
+    seconds: float
+    settings: int
+    rows: int
+    dim: int
+
+    @property
+    def roof(self) -> float:
+        """Seconds that the ceilings leave: the update waits for the gradient."""
+        return self.work / self.rate + self.moved / self.bandwidth
+
+    @property
+    def beside_paper(self) -> float:
+        """Hours of one setting's 50,000 steps."""
+        return PAPER_STEPS * self.seconds / self.settings / 3600
+
+
+def unit_of(size_class: str, sampler: str, settings: int, chains: int, device: str, problem: int = 0) -> Unit:
+    spec = SweepSpec.from_dict(
+        {
+            "size_class": size_class, "problems": [problem], "samplers": [sampler], "chains": chains, "steps": 10**6,
+            "step_sizes": [1e-10 * 0.9**i for i in range(settings)], "device": device,
+        }
+    )  # fmt: skip
+    (unit,) = spec.units()
+    return unit
+
+
+def measure(unit: Unit, steps: int, rounds: int, precision: str) -> Figure:
+    """A unit by the way to step and the precision that the environment asks for."""
     torch.compiler.reset()
     run = Run(unit.config)
     problem = run.problem
@@ -100,25 +135,22 @@ def measure(unit: Unit, steps: int, rounds: int, precision: str, way: str) -> tu
     with products.tf32_if_asked():
         rate = product_rate(problem, rows, device, precision == "bf16", rounds)
     bandwidth = copy_rate(rows * problem.dim, device, rounds)
-    work = operations(unit) / unit.settings["steps"]
-    moved = BYTES_PER_PARAMETER * rows * problem.dim
     first = best(lambda: run.advance(FIRST), device, rounds=1, warm=False)
     seconds = best(lambda: run.advance(steps), device, rounds) / steps
-    roof = work / rate + moved / bandwidth
-    print(
-        f"{unit.size_class} problem {unit.problems[0]}, widths {problem.widths}, {problem.dim:,} parameters × {rows} chains, "
-        f"products {precision}, steps {way}\n"
-        f"ceilings {rate / 1e12:.3g} TFLOP/s, {bandwidth / 1e9:.4g} GB/s; a step {1000 * seconds:.4g} ms: "
-        f"{work / seconds / 1e12:.3g} TFLOP/s, {moved / seconds / 1e9:.4g} GB/s, {roof / seconds:.0%} of the roofline "
-        f"({1000 * roof:.4g} ms); the first {FIRST} steps {first:.3g} s",
-        flush=True,
+    work, moved = operations(unit) / unit.settings["steps"], BYTES[unit.sampler["name"]] * rows * problem.dim
+    return Figure(rate, bandwidth, work, moved, first, seconds, len(run.settings), rows, problem.dim)
+
+
+def described(unit: Unit, found: Figure, precision: str, way: str) -> str:
+    text = (
+        f"{unit.size_class} problem {unit.problems[0]}, {found.dim:,} parameters × {found.rows} chains, products {precision}, steps {way}\n"
+        f"ceilings {found.rate / 1e12:.3g} TFLOP/s, {found.bandwidth / 1e9:.4g} GB/s; a step {1000 * found.seconds:.4g} ms: "
+        f"{found.work / found.seconds / 1e12:.3g} TFLOP/s, {found.moved / found.seconds / 1e9:.4g} GB/s, "
+        f"{found.roof / found.seconds:.0%} of the roofline ({1000 * found.roof:.4g} ms); the first {FIRST} steps {found.first:.3g} s\n"
+        f"{PAPER_STEPS:,} steps of one setting take {3600 * found.beside_paper:.4g} s"
     )
-    mine = PAPER_STEPS * seconds / len(run.settings)
-    text = f"{PAPER_STEPS:,} steps of one setting take {mine:.4g} s"
-    if unit.size_class in PAPER_HOURS:
-        text += f", {PAPER_HOURS[unit.size_class] * 36 / mine:.3g} times less than in the paper"
-    print(text, flush=True)
-    return first, seconds
+    hours = PAPER_HOURS.get(str(unit.size_class))
+    return f"{text}, {hours / 100 / found.beside_paper:.3g} times less than in the paper" if hours else text
 
 
 def noise_alone(shape: tuple[int, int, int], device: torch.device, rounds: int, compiled: bool) -> None:

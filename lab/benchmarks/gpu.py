@@ -1,0 +1,194 @@
+"""All that a borrowed GPU is asked, in one call: checks first, times next, and a table that grows as they come in.
+
+`python -m lab.benchmarks.gpu [--minutes 8] [--out gpu.md]`. Without a GPU it runs on the processor, where the checks compare it
+with itself; a test does so at the smallest size, so that the script works when a card is there.
+
+Checks: the kernel of normals against `llc_core.compute.philox` in float64, the tests of a GPU, and λ̂ of two samplers beside a
+processor's. Times: a step of SGLD and of RMSProp-SGLD by default settings, in classes of 100,000, a million and 100 million
+parameters, beside the roofline of ceilings that are measured in the same call (`lab.benchmarks.speed.roofline`: 16 bytes a
+parameter for SGLD, 24 for RMSProp-SGLD), the paper's hours, a loop written by hand in torch, and blackjax where it is installed.
+A part that would begin after --minutes is left out and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+
+from lab.benchmarks.machine import machine
+from lab.benchmarks.peers.linear_files import save
+from lab.benchmarks.smoke import parse, running
+from lab.benchmarks.speed.plain_loop import PlainLoop
+from lab.benchmarks.speed.roofline import PAPER_HOURS, best, measure, unit_of
+from llc_core import DeepLinearNetwork, estimate
+from llc_core.compute.gpu import makes_normals
+from llc_core.compute.philox import normals
+
+CLASSES = ("100K", "1M", "100M")
+SAMPLERS = ("SGLD", "RMSPropSGLD")
+PEERS_ON = ([100, 80, 120, 60, 100], 4, 500)
+"""Widths, chains and rows of a batch in the race with loops of others."""
+TESTS = ("tests/llc_core/compute", "tests/llc_core/engine/test_gpu.py")
+TESTS_TAKE = 150
+PLACES = (2, 4, 250_001)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--minutes", type=float, default=8.0)
+    parser.add_argument("--classes", nargs="+", default=list(CLASSES))
+    parser.add_argument("--settings", type=int, default=10, help="step sizes that run as one batch; one from 100M on")
+    parser.add_argument("--steps", type=int, default=20, help="steps of a round")
+    parser.add_argument("--rounds", type=int, default=3, help="the fastest counts")
+    parser.add_argument("--chain-steps", type=int, default=4000, help="steps of the chains behind λ̂")
+    parser.add_argument("--out", type=Path, default=Path("gpu.md"))
+    options = parse(
+        parser, globals(), classes=["1K"], settings=1, steps=2, rounds=1, chain_steps=300, PEERS_ON=([6, 5, 4], 2, 50)
+    )
+    begun = time.monotonic()
+    device = torch.device(options.device)
+    table = Table(options.out)
+    table.add(f"Machine: {machine()}. `python -m lab.benchmarks.gpu {' '.join(sys.argv[1:])}`.", "")
+    table.add("| question | answer |", "|---|---|")
+    parts: list[tuple[str, Callable[[], Iterator[str]]]] = [
+        ("normals", lambda: check_normals(device)),
+        ("tests of a GPU", run_tests),
+        *((f"λ̂ of {name}", lambda name=name: check_llc(name, device, options.chain_steps)) for name in SAMPLERS),
+        *(
+            (f"{size} {name}", lambda size=size, name=name: step(size, name, options))
+            for size in options.classes
+            for name in reversed(SAMPLERS)
+        ),
+        ("loops of others", lambda: peers(device, options.steps, options.rounds)),
+    ]
+    for name, part in parts:
+        if time.monotonic() - begun > 60 * options.minutes:
+            table.add(f"| {name} | not asked: {options.minutes:g} minutes were over |")
+            continue
+        try:
+            for line in part():
+                table.add(f"| {name} | {line} |")
+        except Exception as error:  # what fails is an answer, and the other parts are still wanted
+            table.add(
+                f"| {name} | failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} |"
+            )
+    print(f"{time.monotonic() - begun:.0f} s; written to {options.out}")
+
+
+class Table:
+    """Lines that are printed and in the file as soon as they are known: a machine may be taken away at any time."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        path.write_text("")
+
+    def add(self, *lines: str) -> None:
+        with self.path.open("a") as file:
+            for line in lines:
+                print(line, flush=True)
+                print(line, file=file)
+
+
+def check_normals(device: torch.device) -> Iterator[str]:
+    seed, count = 2**63 - 5, torch.tensor(2**33 + 7)
+    right = normals(seed, count, PLACES, torch.float64)
+    made = normals(seed, count.to(device), PLACES, torch.float32)
+    yield f"torch's way is off by at most {float((made.cpu() - right).abs().max()):.1e} at {right.numel():,} places"
+    if not makes_normals(torch.empty(0, device=device)):
+        yield "no kernel here"
+        return
+    from llc_core.compute.philox_triton import fill_normals
+
+    made = fill_normals(torch.full(PLACES, math.nan, device=device), seed, count.to(device))
+    yield f"the kernel is off by at most {float((made.cpu() - right).abs().max()):.1e} there"
+
+
+def run_tests() -> Iterator[str]:
+    if running() or importlib.util.find_spec("pytest") is None:
+        yield "not asked"
+        return
+    asked = [sys.executable, "-m", "pytest", "-q", *TESTS]
+    try:
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=TESTS_TAKE, check=False)
+    except subprocess.TimeoutExpired:
+        yield f"not over after {TESTS_TAKE} s"
+        return
+    lines = done.stdout.strip().splitlines()
+    yield from (line for line in lines if line.startswith(("FAILED", "ERROR")))
+    yield next((line for line in reversed(lines) if " in " in line), f"ended with {done.returncode}").strip("= ")
+
+
+def check_llc(name: str, device: torch.device, steps: int) -> Iterator[str]:
+    """By the same sampler and settings on both; chance is not the same, since their generators differ."""
+    problem = DeepLinearNetwork.random(widths=[10, 8, 10], n=100_000, seed=5)
+    here, there = (
+        estimate(problem, name, chains=8, steps=steps, gradient="full", seed=0, device=place, progress=False)
+        for place in ("cpu", str(device))
+    )
+    apart = abs(here.llc - there.llc) / math.hypot(here.llc_se, there.llc_se)
+    expected = f"{there.expected:.4g}" if there.expected is not None else "not known"
+    yield (
+        f"{there.llc:.4g} ± {there.llc_se:.2g}, a processor {here.llc:.4g} ± {here.llc_se:.2g}: {apart:.1f} errors apart; "
+        f"expected {expected}"
+    )
+
+
+def step(size: str, name: str, options: argparse.Namespace) -> Iterator[str]:
+    """By the default way to step and precision of products."""
+    settings = 1 if size == "100M" else options.settings
+    found = measure(unit_of(size, name, settings, 4, options.device), options.steps, options.rounds, "float32")
+    speed = found.rows * found.dim / found.seconds
+    hours = PAPER_HOURS.get(size) if name == "RMSPropSGLD" else None
+    paper = f"; {hours / 100 / found.beside_paper:.3g} × the paper's speed" if hours else ""
+    yield (
+        f"{found.dim:,} parameters × {found.rows} chains: {1000 * found.seconds:.4g} ms, {speed:.3g} chain-parameters/s, "
+        f"{found.roof / found.seconds:.0%} of the roofline (products {1000 * found.work / found.rate:.3g} ms, memory "
+        f"{1000 * found.moved / found.bandwidth:.3g} ms); first steps {found.first:.2g} s{paper}"
+    )
+
+
+def peers(device: torch.device, steps: int, rounds: int) -> Iterator[str]:
+    """Minibatch SGLD on one network: chain-steps a second."""
+    widths, chains, rows = PEERS_ON
+    problem = DeepLinearNetwork.random(widths=widths, n=100_000, ranks="full", seed=0)
+    from llc_core import Run, RunConfig
+
+    sampler = {"name": "SGLD", "step_size": 1e-10}
+    config = RunConfig(
+        sampler=sampler, chains=chains, steps=10**6, batch_size=rows, gradient="minibatch", device=str(device)
+    )
+    ours = Run(config, problem)
+    mine = chains * steps / best(lambda: ours.advance(steps), device, rounds)
+    yield f"the engine: {mine:,.0f} chain-steps/s on {'-'.join(map(str, widths))}, {chains} chains"
+    loop = PlainLoop(problem, 1e-10, chains, rows, device=device)
+    other = chains * steps / best(lambda: loop.run(steps), device, rounds)
+    yield f"by hand in torch, chain after chain: {other:,.0f}; the engine is {mine / other:.3g} times as fast"
+    if importlib.util.find_spec("jax") is None:
+        yield "blackjax: JAX is not installed"
+        return
+    from lab.benchmarks.peers.blackjax_linear import Chains as JaxChains
+    from lab.benchmarks.peers.blackjax_linear import blackjax
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(save(problem, Path(folder) / "race.npz"))
+        order = {"load": file, "batch": rows, "step_size": 1e-10, "chains": chains, "steps": steps, "seed": 0}
+        race = JaxChains(order)
+    race.run(1, math.inf)
+    seconds = race.run(rounds, math.inf)["wall"]
+    each = min(b - a for a, b in zip([0.0, *seconds], seconds, strict=False))
+    theirs, whose = chains * steps / each, "blackjax" if blackjax else "blackjax's step by hand in JAX"
+    yield f"{whose}: {theirs:,.0f}; the engine is {mine / theirs:.3g} times as fast"
+
+
+if __name__ == "__main__":
+    main()
