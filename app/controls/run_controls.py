@@ -22,7 +22,7 @@ LENGTH = ("steps", "burn_in", "continued_from")
 """Fields of RunConfig that say how long a run is."""
 SWEEPS = 1_000
 """Steps of a sampler that draws whole layers, once it is chosen."""
-FOLDED = ("localization", "n_beta", "burn_in", "batch_size", "seed", "dtype")
+FOLDED = ("localization", "n_beta", "burn_in", "batch_size", "seed", "dtype", "device")
 """Fields in the part that is folded at first, below the sampler's own."""
 
 
@@ -64,7 +64,7 @@ class Controls(pn.viewable.Viewer):
         self._view = self._arrange(batches=len(gradients) > 1)
 
     def _arrange(self, batches: bool) -> pn.Column:
-        below = [self.fields[name] for name in FOLDED if batches or name != "batch_size"]
+        below = [self.fields[name] for name in FOLDED if name in self.fields and (batches or name != "batch_size")]
         return pn.Column(
             *([self.gradient] if batches else []),
             self.fields["chains"],
@@ -90,7 +90,7 @@ class Controls(pn.viewable.Viewer):
         own = {name: field.value for name, field in self._own.items()}
         found = {name: field.value for name, field in self.fields.items()}
         found |= {"sampler": {"name": self.sampler.value, **own}, "gradient": self.gradient.value}
-        found["polish"] = self.polish
+        found |= {"polish": self.polish, "device": found.get("device")}
         found |= self._longer or {"continued_from": None}
         return {name: found[name] for name in DEFAULTS}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.controls.fields import ChoiceField, Field, NumberField, field_of
+from app.controls.devices import LABELS, devices
+from app.controls.fields import AUTOMATIC, ChoiceField, Field, NumberField, field_of
 from llc_core.config import RunConfig
 from llc_core.fields import Hyper
 
@@ -24,6 +25,7 @@ DEFAULTS: dict[str, Any] = {
     "batch_size": 500,
     "seed": 0,
     "dtype": None,
+    "device": None,
 }
 """What the side bar shows where a configuration says nothing."""
 
@@ -46,6 +48,7 @@ def gradient_field(gradients: Sequence[str]) -> ChoiceField:
 
 def run_fields() -> dict[str, Field]:
     """A new field for every other setting of a run, by its name in RunConfig, which takes more than a page does."""
+    elsewhere = devices()[1:]
     share = Hyper(0.0, 0.95, help="Share of the steps that is left out of the average while the chains settle.")
     return {
         "chains": _field("chains", high=MAX_CHAINS),
@@ -56,7 +59,16 @@ def run_fields() -> dict[str, Field]:
         "batch_size": _field("batch_size", span=(10, 10_000), high=100_000),
         "seed": _field("seed", "Chain seed", (0, 100), high=999_999),
         "dtype": _field("dtype", "Precision (dtype)", auto=True),
+        **({"device": _device(elsewhere)} if elsewhere else {}),
     }
+
+
+def _device(elsewhere: Sequence[str]) -> ChoiceField:
+    """What is automatic is the processor, and has its name."""
+    help = "Where the chains run. Networks too large to watch on the processor run on a GPU."
+    return ChoiceField(
+        "device", Hyper(choices=elsewhere, help=help, auto=True), None, {AUTOMATIC: LABELS["cpu"], **LABELS}
+    )
 
 
 def _field(name: str, label: str = "", span: tuple[float, float] | None = None, **narrower: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self, TypeVar
 
+from app.controls.devices import offered
 from app.controls.run_controls import LENGTH
 from app.controls.run_fields import DEFAULTS
 from app.runs.allowance import check_allowance, run_memory
@@ -18,8 +19,8 @@ from llc_core.fields import Settings, short
 S = TypeVar("S", bound=Settings)
 OFFERED = tuple(DEFAULTS)
 """Fields of RunConfig that the side bar has a control for."""
-IGNORED = ("problem", "device")
-"""Fields that are no setting of the side bar: the editor shows the problem, and pages run on the CPU."""
+IGNORED = ("problem",)
+"""Fields that are no setting of the side bar: the editor shows the problem."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,16 @@ def from_side_bar(
 
 
 def from_configuration(description: Any, config: RunConfig, problem: Potential) -> PageConfig:
-    """What a link or a file says, with the settings that show it. Raises ValueError as `from_side_bar`."""
-    resolved = _resolve_here(config.replace(device=None), problem)
+    """What a link or a file says, with the settings that show it; on the processor where its device is not here. Raises ValueError as
+    `from_side_bar`."""
+    device = offered(config.device)
+    resolved = _resolve_here(config.replace(device=device), problem)
     complete = resolved.config
     assert complete.steps is not None
     if isinstance(config.burn_in, int) and config.continued_from is None:  # the side bar has a share of the steps
         complete = complete.replace(burn_in=config.burn_in / complete.steps)
     settings = {name: getattr(complete, name) for name in OFFERED}
-    settings["n_beta"] = config.n_beta
+    settings |= {"n_beta": config.n_beta, "device": device}
     settings["dtype"] = None if config.dtype == automatic_dtype(resolved.sampler) else config.dtype
     return PageConfig(description, settings, replace(resolved, config=complete))
 

@@ -51,9 +51,9 @@ class NetworkConfig(PageConfig):
 
     @property
     def described(self) -> dict[str, Any]:
-        """What a link or a file says; whether w0 is polished only where it is, as in `RunConfig.to_dict`."""
+        """What a link or a file says; whether w0 is polished, and on which device, only where it is another than usual."""
         found = {**self.choice.to_dict(), **self.settings}
-        return {name: value for name, value in found.items() if name != "polish" or value}
+        return {name: value for name, value in found.items() if name not in ("polish", "device") or value}
 
 
 def side_bar_config(
