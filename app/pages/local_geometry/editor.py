@@ -1,26 +1,33 @@
-"""Which network: in the bar its layers and ranks, drawn and typed; in the side bar a random one of a size class, and the seed."""
+"""Which network: in the bar its layers and ranks, drawn and typed; in the side bar a random one of a size class, the seed and the data.
+Long, since one description is typed, dragged on a drawing, and drawn at random."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
 from app.components.net import Net
+from app.controls.devices import devices
 from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers
 from app.pages.local_geometry.config import check_size
 from app.pages.local_geometry.pictures import SIDE, draw_network
 from app.style import theme
 from app.style.layout import cell, complain, complaint
+from llc_core import DeepLinearNetwork
 from llc_core.fields import Hyper
 from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
 
 BY_HAND, RANDOM = "By hand", "Random"
-SIZE_CLASSES = ("1K", "10K")
+SIZE_CLASSES = ("1K", "10K", "100K")
+ON_A_GPU = ("1M", "10M")
+DATA = {name: signature(DeepLinearNetwork.random).parameters[name].default for name in ("n", "noise_std")}
+"""Samples and noise of a network whose description says nothing of them."""
 NET = {"width": 240, "height": 88}
 """Of the drawing, in the units of SVG."""
 RANK_LABELS = {
@@ -56,7 +63,8 @@ class NetworkEditor(pn.viewable.Viewer):
         self.ranks = _entry("Layer ranks (empty: full)", "full")
         self.ranks.styles = {"order": "2"}
         self.message = complaint(margin=0)
-        self._class = ChoiceField("size_class", Hyper(choices=SIZE_CLASSES), "1K", label="Size (parameters)")
+        sizes = SIZE_CLASSES + (ON_A_GPU if devices()[1:] else ())
+        self._class = ChoiceField("size_class", Hyper(choices=sizes), "1K", label="Size (parameters)")
         self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
         self._seed = NumberField(
             "seed",
@@ -66,13 +74,22 @@ class NetworkEditor(pn.viewable.Viewer):
             label="Network seed",
             span=(0, 100),
         )
+        samples = Hyper(10, 10**8, log=True, help="How many rows of data there are. nβ follows it: n / log n.")
+        self._data = {
+            "n": NumberField("n", samples, DATA["n"], integer=True, label="Samples n", span=(100, 10**7)),
+            "noise_std": NumberField(
+                "noise_std", Hyper(0, 100, help="Standard deviation of the noise on the outputs."), DATA["noise_std"],
+                label="Noise σ", span=(0, 2),
+            ),
+        }  # fmt: skip
         self.choices = self.net, cell(self.widths, self.ranks, self.message)
         self._random = cell(visible=False)
-        self._view = cell(self._mode, self._random, self._seed)
+        self._view = cell(self._mode, self._random, self._seed, *self._data.values())
         self._mode.param.watch(self._on_mode, "value")
         self.widths.param.watch(self._on_text, "value")
         self.ranks.param.watch(self._on_text, "value")
-        self._class.listener = self._rule.listener = self._seed.listener = self._on_change
+        for field in (self._class, self._rule, self._seed, *self._data.values()):
+            field.listener = self._on_change
         self.show(problem)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -85,6 +102,8 @@ class NetworkEditor(pn.viewable.Viewer):
             by_hand = "widths" in problem
             self._mode.value = BY_HAND if by_hand else RANDOM
             self._seed.set(problem.get("seed", 0))
+            for name, field in self._data.items():
+                field.set(problem.get(name, DATA[name]))
             if by_hand:
                 self.widths.value = ", ".join(map(str, problem["widths"]))
                 ranks = problem.get("layer_ranks")
@@ -110,18 +129,19 @@ class NetworkEditor(pn.viewable.Viewer):
 
     def read(self) -> dict[str, Any]:
         """The problem that the entries describe; ValueError with one sentence."""
-        seed = self._seed.value
+        data = {name: field.value for name, field in self._data.items() if field.value != DATA[name]}
+        data = {"seed": self._seed.value, **data}
         if self._mode.value == RANDOM:
-            return {"kind": "dln", "size_class": self._class.value, "ranks": self._rule.value, "seed": seed}
+            return {"kind": "dln", "size_class": self._class.value, "ranks": self._rule.value, **data}
         widths = check_architecture(parse_numbers(self.widths.value, "Widths"))
-        check_size({"kind": "dln", "widths": widths})
+        check_size({"kind": "dln", "widths": widths, **data}, {"device": devices()[-1]})
         ranks = _full(widths)
         rule = self.ranks.value.strip().lower()
         if rule in RANKS and rule != "full":
-            return {"kind": "dln", "widths": widths, "ranks": rule, "seed": seed}
+            return {"kind": "dln", "widths": widths, "ranks": rule, **data}
         if rule not in ("", "full"):
             ranks = check_layer_ranks(widths, parse_numbers(self.ranks.value, "Layer ranks"))
-        return {"kind": "dln", "widths": widths, "layer_ranks": ranks, "seed": seed}
+        return {"kind": "dln", "widths": widths, "layer_ranks": ranks, **data}
 
     def _arrange(self) -> None:
         random = self._mode.value == RANDOM

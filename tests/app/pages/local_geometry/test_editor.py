@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.estimates.networks import get_problem
 from app.pages.local_geometry.editor import NetworkEditor, changed
 
 PROBLEM = {"kind": "dln", "widths": [5, 4, 5], "layer_ranks": [4, 4], "seed": 0}
@@ -83,3 +84,18 @@ def test_messages_that_no_hand_sends_change_nothing(editor, message):
 ])  # fmt: skip
 def test_what_each_press_does(deed, place, by, after):
     assert changed([19, 4, 5], [4, 4], deed, place, by) == after
+
+
+def test_samples_and_noise_are_part_of_the_network_where_they_are_not_the_usual_ones(editor):
+    editor.show(PROBLEM)
+    found = []
+    editor.listener = lambda: found.append(dict(editor.problem))
+    editor._data["n"].widget.listener("text", "1000")
+    editor._data["noise_std"].widget.listener("text", "0")
+    assert found[-1] == {**PROBLEM, "n": 1000, "noise_std": 0}
+    network = get_problem(found[-1])
+    assert network.n == 1000 and network.noise_std == 0 and network.w0_is_minimum
+    editor.show({**PROBLEM, "n": 500})
+    assert editor.read() == {**PROBLEM, "n": 500}
+    editor.show(PROBLEM)
+    assert editor.read() == PROBLEM, "links without them stay as they are"
