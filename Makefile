@@ -84,10 +84,10 @@ test-core: .venv-core/.ready
 	$(CORE)/python -m pytest -o addopts="--import-mode=importlib -p no:cacheprovider" -q -m "not slow" \
 		-n 2 --dist loadfile $(CORE_TESTS)
 
-# The site, in build/site, from files alone. Notebooks have figures where they have run: `make docs EXECUTE=1` runs those that
+# The site, in build/site, from files alone, with the package to download. Notebooks have figures where they have run: `make docs EXECUTE=1` runs those that
 # have changed first, which takes twenty minutes of a core for all of them.
 docs gallery: export OMP_NUM_THREADS = 1
-docs: env $(if $(EXECUTE),gallery)
+docs: env dist $(if $(EXECUTE),gallery)
 	$(BIN)/python -m lab.site.build
 
 gallery: env

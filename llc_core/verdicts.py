@@ -23,6 +23,9 @@ class Words(NamedTuple):
 
 
 TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
+POLISHED = "w0 is polished already, so"
+NOT_POLISHED = "Polishing led to no minimum. Add weight decay to the loss and train on, or"
+"""What stands before `TEMPERATURES` where w0 was to be moved."""
 NOT_POSITIVE = "The estimate is {llc:.3g}, but a learning coefficient is positive"
 CONSISTENT = "No exact answer is available here, so this is a consistent number, not a proven one."
 WRONG = "What could still be wrong?"

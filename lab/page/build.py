@@ -2,7 +2,8 @@
 
     python -m lab.page.build [FILE]        writes lab/page/llc.html, or FILE
 
-The valley and the drawing of weights are the app's own files, as they are.
+The valley and the drawing of weights are the app's own components, as they are, with all that their scripts are made of. So this
+needs the extra app.
 """
 
 from __future__ import annotations
@@ -10,6 +11,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from app.components.valley import Valley
+from app.components.weights import Weights
 
 HERE = Path(__file__).parent
 COMPONENTS = HERE.parents[1] / "app" / "components"
@@ -20,11 +25,11 @@ def read(folder: Path, *names: str) -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
-def component(*names: str) -> str:
+def component(of: type[Any]) -> str:
     """A component's script as an expression: the function that it exports."""
-    script = read(COMPONENTS, *names)
+    script = str(of._esm)
     if script.count("export ") != 1 or "export function render(" not in script:
-        raise ValueError(f"{names[-1]} must export one function, render, and nothing else.")
+        raise ValueError(f"{of.__name__} must export one function, render, and nothing else.")
     return "(() => {\n" + script.replace("export function render(", "function render(") + "\nreturn render\n})()"
 
 
@@ -36,8 +41,8 @@ def text(words: str) -> str:
 def script() -> str:
     base = read(COMPONENTS, "base.css")
     parts = [
-        "const valley = " + component("find_deep.js", "valley_math.js", "valley.js"),
-        "const weights = " + component("weights.js"),
+        "const valley = " + component(Valley),
+        "const weights = " + component(Weights),
         "const VALLEY_STYLE = " + text(base + read(COMPONENTS, "valley.css")),
         "const WEIGHTS_STYLE = " + text(base + read(COMPONENTS, "weights.css")),
         "const RUNS = " + read(HERE, "runs.json").strip(),

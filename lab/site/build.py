@@ -4,7 +4,7 @@
 
 The pages are the Markdown of the project, gathered into build/pages as it lies in the tree, so that its links hold; the
 samplers, the reference and the notebooks are written beside it. Sphinx makes HTML of them. A warning or a broken link is an
-error. Figures of notebooks are there where `python -m lab.site.gallery` has run before.
+error. Figures of notebooks are there where `python -m lab.site.gallery` has run before, and the package where `make dist` has.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+from app.style.theme import ICON
+from lab.course import handouts
 from lab.page import build as single_file
 from lab.site import gallery, links, pages, reference, samplers
 from llc_core.version import __version__
@@ -44,6 +47,7 @@ def settings(static: Path, extra: Path) -> dict[str, Any]:
         "html_title": f"LLC Lab {__version__}",
         "html_static_path": [str(static)],
         "html_extra_path": [str(extra)],
+        "html_favicon": str(static / "icon.svg"),
         "html_css_files": ["site.css"],
         "html_js_files": [("katex.min.js", {"defer": "defer"}), ("site.js", {"defer": "defer"})],
         "html_math_renderer": "katex",
@@ -62,6 +66,7 @@ def assets(folder: Path, bokeh: bool) -> None:
     folder.mkdir(parents=True)
     for name in ("site.css", "site.js"):
         shutil.copy(HERE / name, folder)
+    (folder / "icon.svg").write_text(unquote(ICON.partition(",")[2]), encoding="utf-8")
     (katex,) = (Path(panel.__file__).parent / "dist" / "bundled" / "katex").glob("*/dist/katex.min.js")
     shutil.copy(katex, folder)
     if bokeh:
@@ -70,12 +75,17 @@ def assets(folder: Path, bokeh: bool) -> None:
         shutil.copy(bokehjs_path() / "js" / "bokeh.min.js", folder)
 
 
-def gathered(folder: Path, executed: Path) -> bool:
-    """Write the Markdown of all pages into an empty folder. Returns whether one of them draws with Bokeh."""
+def gathered(folder: Path, executed: Path, wheel: str) -> bool:
+    """Write the Markdown of all pages into an empty folder. Returns whether one of them draws with Bokeh.
+
+    wheel: as in `pages.write`.
+    """
     drawn = gallery.write(folder / "lab" / "notebooks", executed)
     reference.write(folder / "docs" / "reference")
     (folder / "docs" / "samplers.md").write_text(samplers.page(), encoding="utf-8")
-    pages.write(ROOT, folder, {"To look up": [("Samplers", "docs/samplers"), ("Reference", "docs/reference/index")]})
+    pages.write(
+        ROOT, folder, {"To look up": [("Samplers", "docs/samplers"), ("Reference", "docs/reference/index")]}, wheel
+    )
     return drawn
 
 
@@ -94,27 +104,34 @@ def rendered(source: Path, target: Path, kept: Path, options: dict[str, Any]) ->
     return [line for line in warnings.getvalue().splitlines() if line.strip()]
 
 
-def build(target: Path = TARGET, work: Path = BUILD, executed: Path | None = None) -> list[str]:
+def build(
+    target: Path = TARGET, work: Path = BUILD, executed: Path | None = None, packages: Path | None = None
+) -> list[str]:
     """Make the site anew.
 
     target: the folder that it becomes; what was in it is gone.  work: where what is on the way lies.
     executed: notebooks with their outputs; `work`/gallery unless given.
+    packages: folder with the wheel of this version, which the site then offers; none unless given.
     Returns one sentence for each warning of Sphinx, each link without an end, and each file asked of another machine.
     """
     source, static, extra, kept = (work / name for name in ("pages", "static", "extra", "doctrees"))
     for folder in (source, static, extra, kept, target):
         shutil.rmtree(folder, ignore_errors=True)
-    bokeh = gathered(source, executed or work / "gallery")
-    assets(static, bokeh)
     extra.mkdir(parents=True)
+    wheels = [] if packages is None else sorted(packages.glob(f"llc_lab-{__version__}-*.whl"))
+    for wheel in wheels:
+        shutil.copy(wheel, extra)
+    bokeh = gathered(source, executed or work / "gallery", wheels[0].name if wheels else "")
+    assets(static, bokeh)
     single_file.main([str(extra / "llc.html")])
+    handouts.main([str(extra / "handouts.html")])
     return [*rendered(source, target, kept, settings(static, extra)), *links.faults(target)]
 
 
 def main(words: Sequence[str]) -> int:
     target = Path(words[0]) if words else TARGET
     start = time.monotonic()
-    faults = build(target)
+    faults = build(target, packages=ROOT / "dist")
     for fault in faults:
         print(fault, file=sys.stderr)
     count = sum(1 for _ in target.rglob("*.html"))

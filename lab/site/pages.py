@@ -17,9 +17,34 @@ SINGLE_FILE = """
 ## Try it here
 
 ```{raw} html
-<p><a href="llc.html">One file, which needs no server</a>, shows in three minutes what λ counts.</p>
+<p><a href="llc.html">One file, which needs no server</a>, shows in three minutes what λ counts.
+To measure a model of your own, <a href="docs/install.html">install the package</a>.</p>
 <div class="single-file"><iframe src="llc.html" title="What λ counts, in six steps" loading="lazy"></iframe></div>
 ```
+
+"""
+HANDOUTS = """
+## Hand-outs
+
+```{raw} html
+<p><a href="../../handouts.html">The hand-outs as one page</a>, which a browser prints.</p>
+```
+"""
+PACKAGE = """
+## From this site
+
+```{{raw}} html
+<p>The package is one file: <a href="../{wheel}">{wheel}</a>. Put it into an empty folder, and there:</p>
+```
+
+```bash
+python3 -m venv llc
+. llc/bin/activate
+pip install torch --index-url https://download.pytorch.org/whl/cpu    # without a GPU this spares gigabytes
+pip install "{wheel}[networks]"     # [app] brings the app too
+```
+
+Then go on with [my own model](how-to/my-own-model.md).
 
 """
 
@@ -33,10 +58,11 @@ def documents(root: Path) -> list[Path]:
     return found
 
 
-def write(root: Path, folder: Path, more: Mapping[str, Entries]) -> None:
+def write(root: Path, folder: Path, more: Mapping[str, Entries], wheel: str = "") -> None:
     """Write all pages below `folder`.
 
     more: section of docs/README.md → further entries (title, page) of the site's menu.
+    wheel: name of the package's file that lies beside the front page; empty: none does.
     """
     for path in documents(root):
         text = rewritten(path, path.read_text(encoding="utf-8"), root, folder)
@@ -49,7 +75,10 @@ def write(root: Path, folder: Path, more: Mapping[str, Entries]) -> None:
             text += menu("", [("", f"../lab/notebooks/{each.stem}") for each in notebooks(root)])
         elif name == "docs/course/README.md":
             others = [each for each in sorted(path.parent.glob("*.md")) if each != path]
-            text += menu("", [("", each.stem) for each in others])
+            text += HANDOUTS + menu("", [("", each.stem) for each in others])
+        elif name == "docs/install.md" and wheel:
+            before, mark, after = text.partition("\n## ")
+            text = before + PACKAGE.format(wheel=wheel) + mark.lstrip("\n") + after
         elif name == "docs/paper/paper.md":
             text = citations.page(text, path.with_suffix(".bib").read_text(encoding="utf-8"))
         elif name == "lab/data/README.md":

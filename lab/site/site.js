@@ -21,3 +21,16 @@ function reach() {
 
 reach()
 addEventListener('resize', reach)
+
+// Browsers hand the clipboard to pages of https and of this machine, and to no others.
+for (const code of navigator.clipboard ? document.querySelectorAll('div.highlight') : []) {
+  const button = document.createElement('button')
+  button.className = 'copy'
+  button.textContent = 'Copy'
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(code.querySelector('pre').textContent)
+    button.textContent = 'Copied'
+    setTimeout(() => { button.textContent = 'Copy' }, 2000)
+  })
+  code.append(button)
+}

@@ -17,10 +17,13 @@ from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.minimum import is_far_above, lower
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.results import AGREES, Estimate, agrees
+from llc_core.types import FromTemperatures
 from llc_core.verdicts import CONSISTENT, WRONG, Kind, Trust
 
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
+OF_W0 = (Kind.ABOVE_MINIMUM, Kind.VARIANCE_ABOVE, Kind.UNLOOKED, Kind.NO_MINIMUM, Kind.NOISY_BASELINE)
+"""What speaks against λ̂ and not against the slope over temperatures, which the loss at w0 does not enter."""
 FORMULA_ERRORS = 4
 """Errors of λ̂ within which it agrees with a formula for large n."""
 DRAWS = "Its chains are drawn from the posterior itself, so the sampler has no bias of its own."
@@ -83,6 +86,8 @@ def conclude(
         return _refused(doubt.reason, doubt.remedy, doubt.wants_steps, doubt.change, doubt.kind)
     if not judged and not (refuted and not with_answers):
         remedy = Remedy(judged.remedy, judged.change)
+        if estimate.from_temperatures is not None and judged.kind in OF_W0:
+            remedy = _of_slope(estimate.from_temperatures)
         if refuted:
             remedy = _of_split(known, split, estimate.llc / estimate.reference - 1) or remedy
         reason = judged.reason if with_answers else judged.without_answers or judged.reason
@@ -121,6 +126,14 @@ def _refused(
     reason: str, remedy: str, wants_steps: bool, change: Mapping[str, Any], said: Kind | None = None
 ) -> Conclusion:
     return Conclusion(Trust.REFUSED, "Do not trust it.", reason, remedy, wants_steps, change, said)
+
+
+def _of_slope(slope: FromTemperatures) -> Remedy:
+    """What was to be read from temperatures has been."""
+    value = f"λ̂ from temperatures, {slope.llc:.4g} ± {slope.llc_se:.2g}"
+    if slope.verdict:
+        return Remedy(f"Use {value}: it needs no minimum at w0, and nothing speaks against it.")
+    return Remedy(f"{value}, is not to be trusted either. {slope.verdict}")
 
 
 def _confirmed_by(estimate: Estimate) -> str:

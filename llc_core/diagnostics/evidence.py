@@ -43,6 +43,7 @@ class Evidence:
     expected: what λ̂ should be at this n, nβ and γ.  parameters: D, for the bound on λ; 0: the bound is not checked.
     truth_known: whether the exact coefficient at w0 is known, and shown beside λ̂.
     movable: whether w0 can be moved (`Potential.moved`), so that polishing can be advised.
+    polished: whether polishing w0 ended at a minimum; None: it was not asked for.
     of_a_posterior: whether w0 is the centre of a prior, so that λ̂ is no learning coefficient and has either sign.
     caveat: what is known against the sampler's settings.
     reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
@@ -90,6 +91,7 @@ class Evidence:
     of_a_posterior: bool = False
     truth_known: bool = False
     movable: bool = True
+    polished: bool | None = None
     caveat: str = ""
     reference: float = math.nan
     reference_se: float = 0.0

@@ -20,7 +20,7 @@ import numpy as np
 from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import TEMPERATURES, Fault, Kind
+from llc_core.verdicts import NOT_POLISHED, POLISHED, TEMPERATURES, Fault, Kind
 
 FEWEST_LOOKS = 8
 KNOWN = 0.5
@@ -159,9 +159,10 @@ def _above(e: Evidence, share: float) -> Fault | None:
         return None
     spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
     also = mostly_of_gamma(e)
-    return _of_w0(
+    fault = _of_w0(
         Kind.ABOVE_MINIMUM, e, lower=lower(e.llc, e.above), spread=spread, more=f" {also.reason}" if also else ""
     )
+    return replace(fault, remedy=f"{fault.remedy} {also.remedy}") if also else fault
 
 
 def not_looked_for(e: Evidence) -> Fault | None:
@@ -211,6 +212,8 @@ def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
     """What helps where w0 is no minimum: to move it there, where that can be, and in any case a number that does not ask for it."""
     if not e.movable:
         return kind.fault(move=f"Use more data, or {TEMPERATURES}", **numbers)
+    if e.polished is not None:  # whoever has done it is not told to do it
+        return kind.fault(move=f"{POLISHED if e.polished else NOT_POLISHED} {TEMPERATURES}", **numbers)
     return kind.fault({"polish": True}, move=f"Polish w0 (polish=True), or {TEMPERATURES}", **numbers)
 
 

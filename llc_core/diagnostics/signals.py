@@ -168,7 +168,9 @@ def _law(e: Estimate) -> Signal:
         )
     ratio = float(kept.var() / kept.mean())
     if OWN_LAW[0] <= ratio <= OWN_LAW[1]:
-        return Signal("spread", ratio, True, f"nβ·ΔL varies as it should: variance over mean is {ratio:.2f}, near 1.")
+        low, high = OWN_LAW
+        text = f"nβ·ΔL varies as it should: variance over mean is {ratio:.2f}, and {low:g} to {high:g} is usual."
+        return Signal("spread", ratio, True, text)
     text = (
         f"nβ·ΔL has a variance of {kept.var():.3g} around a mean of {kept.mean():.3g}. A posterior that the loss shapes has the same "
         "for both. So the loss fits noise, the localisation keeps the chains, or they are not at rest."

@@ -100,7 +100,7 @@ class Run:
         """
         started = time.perf_counter()
         steps = min(steps, self.total_steps - self.steps_done)
-        with self._mode(), tf32_if_asked(), chains_on_cores() if self.problem.spreads_chains else nullcontext():
+        with self._mode(), tf32_if_asked(), chains_on_cores() if self._one_thread else nullcontext():
             if not self._started:
                 self._control.start(self._state)
                 self._started = True
@@ -111,6 +111,12 @@ class Run:
         kept, kept_steps = self._record.flush(self._control.rescues_until)
         self.seconds += time.perf_counter() - started
         return self._snapshot(kept, kept_steps)
+
+    @property
+    def _one_thread(self) -> bool:
+        """Whether torch's operations are too short to be shared: its threads would wait for each other."""
+        drawn = self.sampler.needs_conditionals and self.problem.dim <= LARGEST_DRAWN
+        return bool(self.problem.spreads_chains or drawn)
 
     @full_precision()
     def dissect(self) -> tuple[Snapshot, StepParts | None]:

@@ -32,6 +32,7 @@ class Setup:
     def __init__(self, resolved: Resolved):
         config = self.config = resolved.config
         self.problem, self.sampler, self.observable = resolved.problem, resolved.sampler, resolved.observable
+        self.polish = resolved.polish
         assert config.steps is not None and config.gradient is not None and config.batch_size is not None
         assert config.n_beta is not None and config.localization is not None
         self.steps, self.burn_in = config.steps, config.burn_in_steps(config.steps)

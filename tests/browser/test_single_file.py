@@ -304,7 +304,7 @@ def test_sections_are_reached_and_the_flat_direction_is_walked_by_keyboard(opene
     opened.keyboard.press("End")
     expect(opened.locator("#network .said")).to_contain_text("changes by 0.0%")
     opened.get_by_label("weaken what leaves it as much").press("Space")
-    expect(opened.locator("#network .said")).to_contain_text("this direction has walls")
+    expect(opened.locator("#network .said")).to_contain_text("This direction has walls")
 
 
 def test_the_valley_leads_on(opened):

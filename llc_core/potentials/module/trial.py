@@ -29,6 +29,8 @@ all on itself."""
 MOVED = 0.001
 """Share of a weight's usual size by which weights move, to see what autocast hides: about what chains do at n = 10⁶."""
 MIXING = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+BY_NAME = "; a loss by name takes one tensor, so give a function loss(output, target)"
+JOIN = " Where an item of data is a whole batch, give the DataLoader itself."
 SAME = 1e-4
 """Losses of a row alone and beside another may differ by this share of their size: a thousand times the rounding of float32, for
 products whose order of summation depends on the number of rows. Batch statistics change them by their own size."""
@@ -114,12 +116,14 @@ def _try_output(
     except Exception as error:
         shape = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
         raise ValueError(
-            f"loss cannot be taken of output {shape} and target {tuple(target.shape)} of {target.dtype}: {first_line(error)}"
+            f"loss cannot be taken of output {shape} and target {tuple(target.shape)} of {target.dtype}: "
+            f"{first_line(error).rstrip('.')}{'' if isinstance(output, Tensor) else BY_NAME}."
         ) from None
     if not isinstance(losses, Tensor) or losses.shape != (len(target),):
+        of_batches = isinstance(losses, Tensor) and losses.dim() > 1 and target.dim() > 1
         raise ValueError(
             f"loss returns {_kind(losses)} for {len(target)} samples; it must return one value per sample, [{len(target)}]: for "
-            "torch's losses pass reduction='none', or use the name 'cross_entropy'."
+            f"torch's losses pass reduction='none', or use the name 'cross_entropy'.{JOIN if of_batches else ''}"
         )
     return calling
 

@@ -21,6 +21,7 @@ UNTOLD = ("sampler", "seed", "progress")
 USUAL_BURN_IN = 0.5
 TEMPERATURES = (1.0, 0.25)
 NO_MINIMUM = (Kind.NO_MINIMUM, Kind.NOISY_BASELINE, Kind.FITS_NOISE)
+OF_W0 = (Kind.ABOVE_MINIMUM, Kind.VARIANCE_ABOVE, Kind.UNLOOKED)
 FOLLOWED = ("step_size", "sampler", "dtype", "n_beta")
 """Changes that a verdict names and that are made. γ is not among them: another γ asks another question."""
 OTHER_GAMMAS, HALF = (0.1, 10.0), 0.5
@@ -138,8 +139,8 @@ def change_of(found: Recommendation, polish: bool | None) -> dict[str, Any]:
     judged, settings = found.verdict, found.settings
     if "temperatures" in settings:
         return {}
-    if asks_for_a_minimum(judged):
-        moved = found.estimate.polished
+    moved = found.estimate.polished
+    if asks_for_a_minimum(judged) or (moved is not None and judged.kind in OF_W0):
         if moved is None and polish is None and found.estimate.evidence.movable:
             return {"polish": True}
         return {"temperatures": TEMPERATURES}

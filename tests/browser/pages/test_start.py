@@ -140,3 +140,14 @@ def test_which_solution_the_data_choose_is_guessed_before_it_is_shown(app):
     slider = card.get_by_label("Samples n:")
     slider.fill("4")
     expect(card.get_by_role("status")).to_have_text(re.compile("^At 10,000 samples almost none"))
+
+
+def test_on_a_projector_every_chart_is_on_the_first_screen(app):
+    """Words are half as large again there, and the rows above the charts with them."""
+    app.page.set_viewport_size({"width": 1920, "height": 1080})
+    app.page.goto(f"{app.address}?page=start&preset=bowl&hide=answers&present=1")
+    charts = app.page.locator(".charts svg")
+    expect(charts.first).to_be_visible()
+    app.page.wait_for_function("document.documentElement.style.fontSize === '150%'")
+    boxes = [chart.bounding_box() for chart in charts.all()]
+    assert len(boxes) == 3 and all(box["height"] >= 300 and box["y"] + box["height"] <= 1080 for box in boxes), boxes

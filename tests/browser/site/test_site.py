@@ -72,6 +72,16 @@ def at(*names: str, **options: object) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("opened", [(name, options) for name in names], indirect=True, ids=names)
 
 
+@at("docs/how-to/my-own-model", viewport=DESK, permissions=["clipboard-read", "clipboard-write"])
+def test_code_is_copied_by_a_button(opened):
+    first = opened.locator("div.highlight").first
+    first.hover()
+    first.get_by_role("button", name="Copy").click()
+    expect(first.get_by_role("button", name="Copied")).to_be_visible()
+    copied = opened.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("import llc_core\n") and "conclude(found)" in copied and "Copy" not in copied
+
+
 @at(*PAGES, viewport=PHONE)
 def test_a_page_fits_a_phone(opened):
     expect(opened.locator("article h1").first).to_be_visible()

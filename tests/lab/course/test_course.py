@@ -35,6 +35,19 @@ def test_every_link_opens_a_tile_that_is_there(key):
         view.close()
 
 
+@pytest.mark.parametrize("key", sorted({moment.page for moment in MOMENTS}))
+def test_a_tile_to_press_is_named_by_the_number_that_a_class_sees(key):
+    view = SHELVES[key].build()
+    try:
+        titles = [item["title"] for item in view.tiles.items]
+    finally:
+        view.close()
+    for step in [step for moment in MOMENTS if moment.page == key for step in moment.show]:
+        for pressed in re.findall(r"Press “([^”]+)”", step):
+            if pressed in titles:
+                assert f"Press “{pressed}”, tile No. {titles.index(pressed) + 1}" in step
+
+
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.key)
 def test_a_class_link_leaves_the_answers_out(moment):
     arguments = {

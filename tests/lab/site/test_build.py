@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.site import build, links
+from llc_core.version import __version__
 
 pytest.importorskip("sphinx")
 pytest.importorskip("myst_parser")
@@ -15,13 +16,16 @@ pytest.importorskip("furo")
 
 MOST_SECONDS = 300
 """Processor time. On quiet cores it is a fifth."""
+WHEEL = f"llc_lab-{__version__}-py3-none-any.whl"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
+    (folder / WHEEL).touch()
+    (folder / "llc_lab-0.0.0-py3-none-any.whl").touch()
     start = time.process_time()
-    assert build.build(folder / "html", folder / "work") == []
+    assert build.build(folder / "html", folder / "work", packages=folder) == []
     assert time.process_time() - start < MOST_SECONDS
     return folder / "html"
 
@@ -36,6 +40,15 @@ def test_the_site_has_every_page(site):
     for name in ("index", "llc", "search", "docs/samplers", "docs/reference/estimates", "lab/benchmarks/RESULTS"):
         assert (site / f"{name}.html").exists(), name
     assert "katex.min.js" in (site / "docs/samplers.html").read_text()
+
+
+@pytest.mark.slow
+def test_the_site_alone_brings_the_package_and_the_hand_outs(site):
+    install, course = (site / f"docs/{name}.html" for name in ("install", "course/README"))
+    assert f'href="../{WHEEL}"' in install.read_text() and [path.name for path in site.glob("*.whl")] == [WHEEL]
+    assert 'href="../../handouts.html"' in course.read_text() and (site / "handouts.html").exists()
+    assert 'href="docs/install.html">install the package' in (site / "index.html").read_text()
+    assert (site / "_static/icon.svg").read_text().startswith("<svg")
 
 
 @pytest.mark.slow

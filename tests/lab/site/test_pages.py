@@ -37,6 +37,14 @@ def test_the_course_has_its_notes_below_it(tmp_path):
         assert path.name == "README.md" or f"\n{path.stem}\n" in menu
 
 
+def test_without_a_package_none_is_offered(tmp_path):
+    pages.write(ROOT, tmp_path, {})
+    assert "From this site" not in (tmp_path / "docs/install.md").read_text()
+    pages.write(ROOT, tmp_path, {}, "one.whl")
+    found = (tmp_path / "docs/install.md").read_text()
+    assert found.index('"one.whl[networks]"') < found.index("## In a clone")
+
+
 def test_a_section_that_is_not_there_is_one_sentence():
     with pytest.raises(ValueError, match="has no section 'To eat'; it has To do."):
         list(pages.menus("## To do\n", {"To eat": []}))

@@ -73,6 +73,8 @@ def test_noise_that_is_fitted_is_named_and_shows_in_the_own_law(noisy, plane):
     assert sign.note and sign.ok and sign.value < 0 and "fits noise" in sign.sentence
     kept = noisy.trace[noisy.trace_steps >= noisy.burn_in]
     assert kept.var() == pytest.approx(8, rel=0.3), "the noise leaves the variance, which is λ"
+    usual = own_law(plane).sentence
+    assert usual.endswith(f"variance over mean is {own_law(plane).value:.2f}, and 0.3 to 3 is usual.")
     quiet = own_law(plane)
     assert not quiet.note and quiet.value == pytest.approx(1, abs=0.3)
 

@@ -52,6 +52,20 @@ def test_each_has_its_sentence_and_its_remedy(changes, words, change):
     assert not found and words in found.reason and dict(found.change) == change
 
 
+@pytest.mark.parametrize("polished, words", [(True, "w0 is polished already"), (False, "Polishing led to no minimum")])
+@pytest.mark.parametrize("changes", [{"above": 10.0}, {"gap": -6.0}])
+def test_who_has_polished_w0_is_not_told_to_do_it(changes, polished, words):
+    found = judged(**changes, polished=polished)
+    assert not found and words in found.remedy and "temperatures=" in found.remedy
+    assert "polish=True" not in found.remedy and not found.change
+
+
+def test_a_reason_that_names_gamma_has_a_remedy_for_it():
+    found = judged(above=10.0, of_gamma=20.0)
+    assert "at twice this γ" in found.reason and found.remedy.endswith("such as 10, or state γ with the number.")
+    assert "γ" not in judged(above=10.0).remedy
+
+
 @pytest.mark.parametrize(
     "harmless",
     [

@@ -166,3 +166,24 @@ def test_what_a_user_wrote_may_call_autograd(monkeypatch):
     second = NetworkPotential(torch.nn.Linear(1, 1), "mse", (x, x))
     watched = Run(RunConfig(gradient="full", steps=60, chains=2), line, second)
     assert line.dim == second.dim and watched._mode is torch.no_grad
+
+
+@pytest.mark.parametrize("sampler", ["Gibbs", "SGLD"])
+def test_exact_draws_take_one_thread(sampler, monkeypatch):
+    """Each of their operations is too short to be shared: with two threads on busy cores they took 25 times as long."""
+    run = begun(linear(), sampler, "full")
+    during, step, before = [], run._stepper.step, torch.get_num_threads()
+
+    def watched(*given: object, **more: object) -> object:
+        during.append(torch.get_num_threads())
+        return step(*given, **more)
+
+    monkeypatch.setattr(run._stepper, "step", watched)
+    torch.set_num_threads(2)
+    try:
+        run.advance(3)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    one = sampler == "Gibbs" or run.problem.spreads_chains
+    assert during == [1 if one else 2] * 3

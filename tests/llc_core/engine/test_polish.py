@@ -102,6 +102,7 @@ def test_a_network_that_has_no_minimum_runs_where_it_is() -> None:
     assert found.polished is not None and not found.polished.converged and found.polished.distance == 0
     assert found.baseline_loss == pytest.approx(problem.baseline_loss)
     assert "There is no minimum to find" in str(found)
+    assert found.evidence.polished is False and "polish=True" not in str(found)
 
 
 def test_the_second_loss_moves_along() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,11 +24,14 @@ from llc_core import (
     RunConfig,
     estimate,
 )
+from llc_core.diagnostics.conclusion import conclude
 from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.verdict import judge
 from llc_core.engine.setup import Setup
 from llc_core.engine.summary import Chains, weigh
 from llc_core.engine.temperatures import Level, from_temperatures
 from llc_core.samplers import samplers
+from llc_core.verdicts import Verdict
 
 CURVATURES = np.array([0.3, 1.0, 1.0, 3.0, 3.0, 10.0]) / 1000
 """With n = 1000 and nβ = 1000: γ = 1 matters along all but the last of these directions."""
@@ -121,6 +125,17 @@ def test_a_run_divides_nbeta_and_gamma():
     found = slope_of_a_run().from_temperatures
     assert abs(found.llc - SHARES.sum() / 2) < 3.5 * found.llc_se < 0.2 * SHARES.sum()
     assert abs(found.above + loss_at_balance()) < 4 * math.hypot(2 * found.means_se[0], found.means_se[1])
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_what_was_to_be_read_from_temperatures_is_in_the_conclusion(trusted):
+    found = slope_of_a_run(steps=300)
+    slope = replace(found.from_temperatures, llc=4.0, llc_se=0.1, verdict=Verdict(trusted, "Why.", "More steps."))
+    found = replace(found, converged=judge(replace(found.evidence, llc=50.0, above=10.0)), from_temperatures=slope)
+    assert conclude(replace(found, from_temperatures=None)).remedy.endswith("read λ̂ from temperatures=(1, 0.25).")
+    said = conclude(found).remedy
+    assert "λ̂ from temperatures, 4 ± 0.1" in said and "temperatures=" not in said
+    assert ("nothing speaks against it" in said) is trusted and ("Why. More steps." in said) is not trusted
 
 
 @pytest.mark.slow

@@ -42,6 +42,21 @@ class Functional(nn.Module):
         return self.out(F.dropout(x, 0.5))
 
 
+class Named(nn.Module):
+    """Outputs by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.out = nn.Linear(4, 3)
+
+    def forward(self, x: Tensor) -> dict[str, Tensor]:
+        return {"score": self.out(x)}
+
+
+def per_row(output: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(output.flatten(0, -2), target.flatten(), reduction="none").reshape(target.shape)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -52,6 +67,8 @@ class Functional(nn.Module):
         (lambda: make(loss=F.cross_entropy), ["loss", "one value per sample", "reduction='none'"]),
         (lambda: make(loss=nn.MSELoss(), data=(X, torch.randn(20, 3))), ["one value per sample", "reduction"]),
         (lambda: make(loss=lambda o, t: 3.0), ["loss", "float", "per sample"]),
+        (lambda: make(net=Named(), loss="mse"), ["loss", "output dict", "give a function loss(output, target)"]),
+        (lambda: make(loss=per_row, data=[(X, Y)] * 3), ["one value per sample", "whole batch", "DataLoader"]),
         (lambda: make(data=(X, torch.randn(20, 2)), loss="mse"), ["loss", "(2, 2)"]),
         (lambda: make(data=(X, Y.float())), ["targets", "torch.float32", "whole numbers"]),
         (lambda: make(data=(X, Y + 1)), ["targets", "3", "0 to 2"]),
