@@ -29,6 +29,7 @@ from llc_core.studies.papers import (
     risks,
     same_chains,
     step_sizes,
+    theta_laws,
     volumes,
 )
 from llc_core.studies.papers.study import STUDIES, Study
@@ -50,6 +51,7 @@ KINDS = {
     risks,
     same_chains,
     step_sizes,
+    theta_laws,
     volumes,
 }
 """Modules whose studies are known by their names once they are imported."""
