@@ -89,10 +89,8 @@ class _Chain:
     def kernel(self, theta: np.ndarray) -> np.ndarray:
         """[N, N] probabilities of a move between nodes."""
         logs = np.log(theta)
-        if self.own.difference == "backward":
-            rise = np.diff(logs, prepend=logs[0])
-        else:
-            rise = np.diff(logs, append=logs[-1])
+        outer = {"prepend": logs[0]} if self.own.difference == "backward" else {"append": logs[-1]}
+        rise = np.diff(logs, **outer)
         heat = 1 + self.own.zeta * rise / self.own.width
         middle = (self.nodes - self.step * heat[self.bins])[:, None]
         spread = 4 * self.step

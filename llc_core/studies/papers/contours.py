@@ -60,13 +60,35 @@ def line_loop(target: Callable[[float], tuple[float, float]] = mixture) -> Calla
                 meets = every > 0 and (start + t + 1) % every == 0
                 for i in range(x.size):
                     one = slice(i, i + 1)
-                    step(start + t, losses[one], ones[one], alive[one], ones[one], q, vectors[i], order[one], heat[one], weight[one])
+                    step(
+                        start + t,
+                        losses[one],
+                        ones[one],
+                        alive[one],
+                        ones[one],
+                        q,
+                        vectors[i],
+                        order[one],
+                        heat[one],
+                        weight[one],
+                    )
                 if meets:
                     for k in range(vectors.shape[1]):
                         vectors[:, k] = vectors[:, k].mean()
                     for i in range(x.size):
                         one = slice(i, i + 1)
-                        step(start + t, losses[one], ones[one], alive[one], ones[one], still, vectors[i], order[one], heat[one], weight[one])
+                        step(
+                            start + t,
+                            losses[one],
+                            ones[one],
+                            alive[one],
+                            ones[one],
+                            still,
+                            vectors[i],
+                            order[one],
+                            heat[one],
+                            weight[one],
+                        )
             for i in range(x.size):
                 x[i] += -size * heat[i] * slope[i] + np.sqrt(2 * size) * normals[t, i]
 
@@ -75,7 +97,13 @@ def line_loop(target: Callable[[float], tuple[float, float]] = mixture) -> Calla
 
 
 def learned(
-    loop: Callable[..., None], own: Contour, chains: int, marks: Sequence[int], seed: int, size: float = STEP, every: int | None = None
+    loop: Callable[..., None],
+    own: Contour,
+    chains: int,
+    marks: Sequence[int],
+    seed: int,
+    size: float = STEP,
+    every: int | None = None,
 ) -> np.ndarray:
     """θ [marks, copies, bins] after so many steps each from x = 0, in rising order, normalised.
 

@@ -61,9 +61,7 @@ class Modes(Study):
         law = plane_law(surface(noise=NOISE), points=GRID)
         masses = law.cells(5)
         rows = {method.label: self._row(method, law, at) for method in self.methods}
-        kl, near = (
-            {name: Measured.of(row[what][-1]) for name, row in rows.items()} for what in ("kl", "near")
-        )
+        kl, near = ({name: Measured.of(row[what][-1]) for name, row in rows.items()} for what in ("kl", "near"))
         # Particles push each other apart: their nearest neighbours are farther than those of independent points.
         spread = {method.label for method in self.methods if method.particles}
         claims: list[Claim] = [
@@ -104,7 +102,11 @@ class Modes(Study):
         from llc_core.plots.style import beside_each_other
 
         if self.show == "course":
-            axes = {"gradients": "gradients of a trial", "steps": "steps of each chain", "seconds": "seconds of one core"}
+            axes = {
+                "gradients": "gradients of a trial",
+                "steps": "steps of each chain",
+                "seconds": "seconds of one core",
+            }
             panels = [self._course(rows, "kl", along, words) for along, words in axes.items()]
             return beside_each_other(*panels, self._course(rows, "near", "gradients", axes["gradients"]))
         maps = {name: row["cells"] for name, row in rows.items()}

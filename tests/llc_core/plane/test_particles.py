@@ -63,7 +63,9 @@ def test_numbers_do_not_depend_on_blocks():
     assert (counts.sum(axis=(1, 2)) == 6 * 150).all() and np.abs(places).max() <= 2.5
 
 
-@pytest.mark.parametrize("count, bandwidth, temperature", [(2, 0.0, 0.0), (7, 0.0, 0.5), (8, 0.3, 0.0), (101, 0.0, 0.0)])
+@pytest.mark.parametrize(
+    "count, bandwidth, temperature", [(2, 0.0, 0.0), (7, 0.0, 0.5), (8, 0.3, 0.0), (101, 0.0, 0.0)]
+)
 def test_the_compiled_force_is_that_of_the_interaction(count, bandwidth, temperature):
     random = np.random.default_rng(count)
     places, slopes = random.normal(size=(3, count, 2)), random.normal(size=(3, count, 2))
