@@ -38,7 +38,23 @@ def pusher() -> Callable[[Any, Any, float, float], np.ndarray]:
                     k += 1
             width = bandwidth
             if width == 0.0:
-                width = np.partition(square, middle)[middle] / np.log(count + 1.0) if middle >= 0 else 0.0
+                low, high = 0, square.size - 1  # Hoare's selection: numba takes seconds to compile np.partition
+                while low < high:
+                    pivot, i, j = square[middle], low, high
+                    while i <= j:
+                        while square[i] < pivot:
+                            i += 1
+                        while square[j] > pivot:
+                            j -= 1
+                        if i <= j:
+                            square[i], square[j] = square[j], square[i]
+                            i += 1
+                            j -= 1
+                    if j < middle:
+                        low = i
+                    if middle < i:
+                        high = j
+                width = square[middle] / np.log(count + 1.0) if middle >= 0 else 0.0
             scale = -1 / max(width, 1e-30)
             living = max(alive.sum(), 1.0)
             for i in range(count):

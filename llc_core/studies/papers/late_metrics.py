@@ -1,5 +1,6 @@
 """Where the metrics of adaptive samplers do no harm, and where they do all: drifts of any strength, metrics that are updated seldom, and
-metrics of a layer that depend on earlier layers (Rensmeyer & Niggemann 2025, appendix A)."""
+metrics of a layer that depend on earlier layers (Rensmeyer & Niggemann 2025, appendix A). Long, since these are three studies of one
+appendix."""
 
 from __future__ import annotations
 

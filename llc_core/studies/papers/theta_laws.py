@@ -1,5 +1,5 @@
 """How θ of contour sampling spreads over many runs, beside the normal distribution that theory has, and where chains keep copies of it
-(Deng et al. 2022: theorem 1, lemma 2, corollary 1, appendix B)."""
+(Deng et al. 2022: theorem 1, lemma 2, corollary 1, appendix B). Long, since three items judge the same runs."""
 
 from __future__ import annotations
 
