@@ -48,7 +48,9 @@ def theta_law(own: Contour, step: float) -> ThetaLaw:
     ValueError where the limit is not known: log bins, a bounded multiplier, the old field, bins that do not begin at 0.
     """
     if own.scale != "linear" or own.clip or own.field != "new":
-        raise ValueError(f"Contour.scale is {own.scale!r} and clip {own.clip:g}; the limit is known for the new field, linear and without a bound.")  # fmt: skip
+        raise ValueError(
+            f"Contour.scale is {own.scale!r}, clip {own.clip:g} and field {own.field!r}; give 'linear', 0 and 'new'."
+        )
     if own.low != 0:
         raise ValueError(f"Contour.low is {own.low:g}; give 0, the energy of the mode.")
     chain = _Chain(own, step)

@@ -53,7 +53,7 @@ class CorrectionCosts(Study):
         weights = sum(widths_of(each)[1] * (widths_of(each)[0] + widths_of(each)[2]) for each in self.layers)
         # six products of a matrix for a pass and its gradient, three times that with Γ, and a floor of a step
         passes = 2 * 3 * (self.rounds * self.steps + 2)
-        seconds = passes * (40 * CHAINS * ROWS * weights / 2e10 + len(self.layers) * 3e-3)
+        seconds = passes * (40 * CHAINS * ROWS * weights / 2e10 + len(self.layers) * 1e-3)
         return Cost(
             seconds,
             500,

@@ -49,7 +49,7 @@ class GeneralMetrics(Study):
     seed: int = hyper(0, 0, 2**31)
 
     def cost(self) -> Cost:
-        words = f"five pairs of paths of {self.steps:,} steps, {self.chains:,} chains × {self.law_steps:,} steps on the torus, twice, and a boundary"
+        words = f"five pairs of paths of {self.steps:,} steps, {self.chains:,} chains × {self.law_steps:,} steps on the torus, and a wall"
         return Cost(2e-3 * self.steps + 2 * 1.5e-7 * self.chains * self.law_steps + 5, 400, words)
 
     def run(self, at: Place) -> Found:
@@ -61,7 +61,7 @@ class GeneralMetrics(Study):
             at_least("constant metric, another than the prior's: A·w is no chain of its own", Measured(paths["linear, another prior"]), PARTED),
             at_most("metric that varies, torus: the wrapped chain of weights is the chain of functions", Measured(paths["torus"]), ROUNDING),
             at_least("torus: weights change their cell meanwhile", Measured(paths["torus, moves"]), 1),
-            at_most("metric that varies, the same for exchangeable weights: the sorted chain is the chain of functions", Measured(paths["sorted"]), ROUNDING),
+            at_most("metric that varies, exchangeable weights: the sorted chain is the chain of functions", Measured(paths["sorted"]), ROUNDING),
             at_least("sorted: weights change their order meanwhile", Measured(paths["sorted, moves"]), 1),
             at_least("metric that tells weights apart: the sorted chain is another one", Measured(paths["unlike"]), PARTED),
         ]  # fmt: skip

@@ -50,7 +50,7 @@ class LateMetrics(Study):
     seed: int = hyper(0, 0, 2**31)
 
     def cost(self) -> Cost:
-        words = f"Adam's drift at {len(self.strengths)} strengths, metrics held for {len(self.held)} times, and two layers, {self.chains:,} chains"
+        words = f"Adam's drift at {len(self.strengths)} strengths, metrics held for {len(self.held)} times, two layers, {self.chains:,} chains"
         steps = len(self.held) * TIME / STEP + 2 * LAYER_TIME / LAYER_STEP
         return Cost(4 * len(self.strengths) + 4e-8 * self.chains * steps + 10, 300, words)
 
@@ -153,7 +153,8 @@ class LateMetrics(Study):
                 )
             )
             table.append(
-                f"a metric held for {time:g} units of time, {round(time / STEP):,} steps: computed to the target {drawn[time]['apart']['target']:.3f}, "
+                f"a metric held for {time:g} units of time, {round(time / STEP):,} steps: "
+                f"computed to the target {drawn[time]['apart']['target']:.3f}, "
                 f"to the distribution of a moving metric {drawn[time]['apart']['moving']:.3f}; chains to the computed one {near_exact}"
             )
         first, last = drawn[min(drawn)]["apart"], drawn[max(drawn)]["apart"]

@@ -172,7 +172,7 @@ class ThetaSpread(OfTheta):
         for chains, spreads in seen.items():
             wanted = float(np.trace(spreads[-1].law.covariance(0.0, chains)))
             first, last = spreads[-2].error(), spreads[-1].error()
-            text = f"{chains} chain(s): E‖θ − θ*‖²/ω no longer grows from {spreads[-2].step:,} to {spreads[-1].step:,} steps (last less the one before)"
+            text = f"{chains} chain(s): E‖θ − θ*‖²/ω no longer grows from {spreads[-2].step:,} to {spreads[-1].step:,} steps (difference)"
             claims.append(at_most(text, last - first, SHARES * wanted))
             # the limit, with what it still lacks at this step
             bound = SHARES * wanted + abs(float(np.trace(spreads[-1].wanted)) / rate(spreads[-1].step) - wanted)

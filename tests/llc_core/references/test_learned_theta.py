@@ -58,7 +58,7 @@ def test_visits_and_noise_are_those_of_chains(law):
 
 @pytest.mark.parametrize(
     ("change", "words"),
-    [({"low": 0.5}, "low is 0.5; give 0"), ({"clip": 2.0}, "clip 2"), ({"field": "old"}, "new field")],
+    [({"low": 0.5}, "low is 0.5; give 0"), ({"clip": 2.0}, "clip 2"), ({"field": "old"}, "field 'old'")],
 )
 def test_what_is_not_known_is_said(change, words):
     with pytest.raises(ValueError, match=words):
