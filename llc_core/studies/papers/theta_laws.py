@@ -237,7 +237,8 @@ class ThetaCopies(OfTheta):
         words = (
             f"{self.runs} runs of {self.chains} chains × {self.steps:,} steps for {2 + len(self.every)} ways to share θ"
         )
-        return Cost(count / STEPS_A_SECOND + 20, 300, words)
+        # a copy for each chain is a call for each
+        return Cost(2 * count / STEPS_A_SECOND + 20, 300, words)
 
     @property
     def bytes_of_a_mean(self) -> int:
