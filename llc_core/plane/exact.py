@@ -46,6 +46,12 @@ class PlaneLaw:
         step = self.axis[1] - self.axis[0]
         return np.bincount(place, minlength=len(edges) - 1) * step * step / np.diff(edges)
 
+    def draw(self, count: int, random: np.random.Generator) -> np.ndarray:
+        """Independent points [count, 2]: a grid cell by its mass, and a place within it."""
+        step, places = self.axis[1] - self.axis[0], len(self.axis)
+        drawn = np.searchsorted(np.cumsum(self.mass.ravel()), random.random(count)).clip(0, places**2 - 1)
+        return self.axis[np.stack(np.divmod(drawn, places), axis=1)] + step * (random.random((count, 2)) - 0.5)
+
     def mean_energy(self) -> float:
         """E[nβ·(U − U(w0))], what λ̂ estimates."""
         return float((self.energy * self.mass).sum())

@@ -75,8 +75,8 @@ def place(energy: np.ndarray, own: Contour) -> np.ndarray:
 
 def figure_seven(seeds: int, steps: int) -> None:
     loop = line_loop()
-    many = np.array([learned(loop, LINE, 10, steps, seed) for seed in range(seeds)])
-    one = np.array([learned(loop, LINE, 1, 10 * steps, 1000 + seed) for seed in range(seeds)])
+    many = np.array([learned(loop, LINE, 10, [steps], seed)[0, 0] for seed in range(seeds)])
+    one = np.array([learned(loop, LINE, 1, [10 * steps], 1000 + seed)[0, 0] for seed in range(seeds)])
     shown = slice(1, 11)
     spread = [each[:, shown].var(axis=0, ddof=1).sum() for each in (many, one)]
     print(

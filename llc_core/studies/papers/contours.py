@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,20 +28,67 @@ SHOWN = slice(1, 11)
 PIECE = 10_000
 
 
-def line_loop() -> Callable[..., None]:
-    """A compiled loop of chains on 0.4·N(−6, 1) + 0.6·N(4, 1) over the line that share θ."""
-    step = compiled()(contour_step)
+def mixture(x: float) -> tuple[float, float]:
+    """Energy and slope of 0.4·N(−6, 1) + 0.6·N(4, 1) on the line."""
+    left, right = 0.4 * np.exp(-0.5 * (x + 6) ** 2), 0.6 * np.exp(-0.5 * (x - 4) ** 2)
+    total = max(left + right, 1e-300)
+    return -np.log(total / np.sqrt(2 * np.pi)), (left * (x + 6) + right * (x - 4)) / total
+
+
+def two_sided(x: float) -> tuple[float, float]:
+    """Energy |x| and its slope."""
+    return abs(x), np.sign(x)
+
+
+@lru_cache(maxsize=2)
+def line_loop(target: Callable[[float], tuple[float, float]] = mixture) -> Callable[..., None]:
+    """A compiled loop of chains on an energy over the line. Those of one row of `vectors` share θ; each has its own where there are as
+    many rows as chains, and every so many steps all rows become their mean."""
+    step, energy = compiled()(contour_step), compiled(fastmath=False)(target)
 
     @compiled(fastmath=False)
-    def run(normals, x, start, size, ones, alive, q, vector, order, heat, weight):  # type: ignore[no-untyped-def]
+    def run(normals, x, start, size, ones, alive, q, vectors, every, order, heat, weight):  # type: ignore[no-untyped-def]
         losses, slope = np.empty(x.size), np.empty(x.size)
+        still = q.copy()
+        still[7] = 0.0  # θ stays: only the multiplier is asked for
         for t in range(normals.shape[0]):
             for i in range(x.size):
-                left, right = 0.4 * np.exp(-0.5 * (x[i] + 6) ** 2), 0.6 * np.exp(-0.5 * (x[i] - 4) ** 2)
-                total = max(left + right, 1e-300)
-                losses[i] = -np.log(total / np.sqrt(2 * np.pi))
-                slope[i] = (left * (x[i] + 6) + right * (x[i] - 4)) / total
-            step(start + t, losses, ones, alive, ones, q, vector, order, heat, weight)
+                losses[i], slope[i] = energy(x[i])
+            if vectors.shape[0] == 1:
+                step(start + t, losses, ones, alive, ones, q, vectors[0], order, heat, weight)
+            else:
+                meets = every > 0 and (start + t + 1) % every == 0
+                for i in range(x.size):
+                    one = slice(i, i + 1)
+                    step(
+                        start + t,
+                        losses[one],
+                        ones[one],
+                        alive[one],
+                        ones[one],
+                        q,
+                        vectors[i],
+                        order[one],
+                        heat[one],
+                        weight[one],
+                    )
+                if meets:
+                    for k in range(vectors.shape[1]):
+                        vectors[:, k] = vectors[:, k].mean()
+                    for i in range(x.size):
+                        one = slice(i, i + 1)
+                        step(
+                            start + t,
+                            losses[one],
+                            ones[one],
+                            alive[one],
+                            ones[one],
+                            still,
+                            vectors[i],
+                            order[one],
+                            heat[one],
+                            weight[one],
+                        )
             for i in range(x.size):
                 x[i] += -size * heat[i] * slope[i] + np.sqrt(2 * size) * normals[t, i]
 
@@ -48,19 +96,35 @@ def line_loop() -> Callable[..., None]:
     return found
 
 
-def learned(loop: Callable[..., None], own: Contour, chains: int, steps: int, seed: int) -> np.ndarray:
-    """θ [bins] after `steps` steps of size 0.1 from x = 0, normalised.  loop: of `line_loop`."""
+def learned(
+    loop: Callable[..., None],
+    own: Contour,
+    chains: int,
+    marks: Sequence[int],
+    seed: int,
+    size: float = STEP,
+    every: int | None = None,
+) -> np.ndarray:
+    """θ [marks, copies, bins] after so many steps each from x = 0, in rising order, normalised.
+
+    loop: of `line_loop`.  size: ε, full convention.  every: None: the chains share one θ; otherwise each has a copy of its own, and all
+    copies become their mean after every so many steps, at 0 never.
+    """  # fmt: skip
     rng = np.random.default_rng(seed)
-    twin = own.twin(np.ones(chains), steps)
+    twin = own.twin(np.ones(chains), max(marks))
     assert twin is not None
-    q, vector = twin.q, twin.vector.copy()
+    vectors = np.tile(twin.vector, (1 if every is None else chains, 1))
     x, ones, alive = np.zeros(chains), np.ones(chains), np.ones(chains, dtype=np.bool_)
     order, heat, weight = np.zeros(chains, np.int64), np.ones(chains), np.ones(chains)
-    for start in range(0, steps, PIECE):
-        block = rng.standard_normal((min(PIECE, steps - start), chains))
-        loop(block, x, start, STEP, ones, alive, q, vector, order, heat, weight)
-    theta = vector[: own.bins]
-    return theta / theta.sum()
+    found, start = [], 0
+    for mark in marks:
+        while start < mark:
+            block = rng.standard_normal((min(PIECE, mark - start), chains))
+            loop(block, x, start, size, ones, alive, twin.q, vectors, every or 0, order, heat, weight)
+            start += len(block)
+        theta = vectors[:, : own.bins]
+        found.append(theta / theta.sum(axis=1, keepdims=True))
+    return np.array(found)
 
 
 @register
@@ -85,17 +149,13 @@ class ManyOrOne(Study):
         return Cost(seconds, 300, words)
 
     def run(self, at: Place) -> Found:
-        loop: list[Callable[..., None]] = []
-
         def thetas(chains: int, steps: int, first: int) -> np.ndarray:
             """[seeds, bins shown]"""
             found = []
             for seed in range(first, first + self.seeds):
 
                 def make(seed: int = seed) -> Mapping[str, Any]:
-                    if not loop:
-                        loop.append(line_loop())
-                    return {"theta": learned(loop[0], LINE, chains, steps, seed)[SHOWN].tolist()}
+                    return {"theta": learned(line_loop(), LINE, chains, [steps], seed)[0, 0, SHOWN].tolist()}
 
                 asked = ["contour", LINE.to_dict(), chains, steps, seed]
                 words = f"{chains} chain(s) of {steps:,} steps, run {seed - first + 1} of {self.seeds}"

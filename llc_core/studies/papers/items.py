@@ -18,8 +18,11 @@ from llc_core.studies.papers import (
     bands,
     basins,
     contours,
+    correction_costs,
     crossings,
     degeneracies,
+    general_metrics,
+    late_metrics,
     laws,
     modes,
     new_data,
@@ -29,6 +32,7 @@ from llc_core.studies.papers import (
     risks,
     same_chains,
     step_sizes,
+    theta_laws,
     volumes,
 )
 from llc_core.studies.papers.study import STUDIES, Study
@@ -39,9 +43,12 @@ KINDS = {
     bands,
     basins,
     contours,
+    correction_costs,
     crossings,
     degeneracies,
+    general_metrics,
     laws,
+    late_metrics,
     modes,
     new_data,
     optimisers,
@@ -50,6 +57,7 @@ KINDS = {
     risks,
     same_chains,
     step_sizes,
+    theta_laws,
     volumes,
 }
 """Modules whose studies are known by their names once they are imported."""

@@ -29,6 +29,10 @@ ROUNDING = 1e-9
 """Paths that differ by less are the same up to rounding."""
 FAR, CELLS, CONCENTRATION = 10**7, 50, 3.0
 """Chains on the torus begin within so many cells; bins of the angle; κ of the von Mises target."""
+PROCESS_CHAINS, PROCESS_STEPS, PROCESS_STEP, PROCESS_NOISE = 3_000, 1_000, 4e-3, 0.5
+"""Of the linear model's ensemble that is held against the posterior of the Gaussian process; the last one is a variance."""
+FIVE = 5.0
+"""Standard errors that the farthest of some dozen means and covariances may lie away."""
 GROUPS = 4
 
 
@@ -50,7 +54,15 @@ class SameChains(Study):
         pairs = at.part(["same paths", self.steps, self.seed], self._paths, "paths on the same noise")
         law = at.part(["torus", self.chains, self.seed], self._law, "laws from far cells")
         ends = at.part(["particles", self.seed], self._particles, "particles")
-        claims: list[Claim] = []
+        process = at.part(["Gaussian process", self.seed], self._process, "the posterior of a Gaussian process")
+        claims: list[Claim] = [
+            at_most("linear model: the posterior of the Gaussian process is that of the weights, mapped", Measured(process["apart"]), ROUNDING),
+            *(
+                at_most(f"linear model, own noise: {name} have its {what} (farthest, in standard errors)", Measured(process[f"{name}, {what}"]), FIVE)
+                for name in ("weights, mapped", "functions")
+                for what in ("means", "covariances")
+            ),
+        ]  # fmt: skip
         for name, row in pairs.items():
             text = f"{name}: the image of the chain of weights is the chain of functions (largest distance)"
             claims.append(at_most(text, Measured(row["difference"]), ROUNDING))
@@ -64,7 +76,11 @@ class SameChains(Study):
             at_most("particles that repel as weights collapse as functions (sd)", Measured(ends["weights"]), 1e-6),
             at_least("particles that repel as functions keep the width (sd over the exact one)", Measured(ends["functions"] / ends["exact"]), 0.9),
         ]  # fmt: skip
-        return Found(claims, {**pairs, "torus law": law, "particles": ends}, lambda: self._figure(edges, law, exact))
+        return Found(
+            claims,
+            {**pairs, "torus law": law, "particles": ends, "process": process},
+            lambda: self._figure(edges, law, exact),
+        )
 
     def _paths(self) -> dict[str, Any]:
         random = torch.Generator().manual_seed(self.seed)
@@ -78,6 +94,34 @@ class SameChains(Study):
             "sum of sines": sorted_equivalence(starts, sines_force(x, y, 0.3), step_size=0.004, steps=self.steps),
         }
         return {name: {"difference": pair.difference, "moves": pair.moves} for name, pair in pairs.items()}
+
+    def _process(self) -> dict[str, float]:
+        """Example 2.1: f ~ GP(0, AAᵀ) beside w ~ N(0, I), and ensembles of both chains on noise of their own.
+
+        The mean is K(K + σ²)⁻¹y, K = AAᵀ, and A·Λ⁻¹Aᵀy/σ² with the precision Λ = I + AᵀA/σ² of the weights. Euler's chain of a normal
+        target has the precision Λ(I − εΛ/4) exactly, so that the covariance is held against that, without an error of the step.
+        """
+        random = torch.Generator().manual_seed(self.seed + 5)
+        matrix, y = (torch.randn(*shape, generator=random, **EXACT) for shape in ((4, 12), (4,)))
+        kernel, noise = matrix @ matrix.T, PROCESS_NOISE * torch.eye(4, **EXACT)
+        precision = torch.eye(12, **EXACT) + matrix.T @ matrix / PROCESS_NOISE
+        mean = kernel @ torch.linalg.solve(kernel + noise, y)
+        of_weights = matrix @ torch.linalg.solve(precision, matrix.T)
+        apart = (mean - of_weights @ y / PROCESS_NOISE).abs().max()
+        apart = torch.maximum(
+            apart, (kernel - kernel @ torch.linalg.solve(kernel + noise, kernel) - of_weights).abs().max()
+        )
+        stepped = matrix @ torch.linalg.inv(precision - PROCESS_STEP / 4 * precision @ precision) @ matrix.T
+        paths = linear_equivalence(
+            matrix, y, PROCESS_NOISE, PROCESS_STEP, PROCESS_STEPS, PROCESS_CHAINS, shared=False, seed=self.seed
+        )
+        errors = (stepped.diagonal() / PROCESS_CHAINS).sqrt()
+        spread = ((stepped.diagonal()[:, None] * stepped.diagonal() + stepped**2) / PROCESS_CHAINS).sqrt()
+        found = {"apart": float(apart)}
+        for name, ends in (("weights, mapped", paths.image[-1]), ("functions", paths.functions[-1])):
+            found[f"{name}, means"] = float(((ends.mean(0) - mean) / errors).abs().max())
+            found[f"{name}, covariances"] = float(((ends.T.cov() - stepped) / spread).abs().max())
+        return found
 
     def _law(self) -> dict[str, Any]:
         random = torch.Generator().manual_seed(self.seed + 3)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
 import llc_core
 from llc_core.interactions import SteinVariational
 from llc_core.plane import ParticleRun
+from llc_core.plane.pushing import pusher
 
 WIDTH = 0.7
 
@@ -60,6 +63,36 @@ def test_numbers_do_not_depend_on_blocks():
     assert (counts.sum(axis=(1, 2)) == 6 * 150).all() and np.abs(places).max() <= 2.5
 
 
+@pytest.mark.parametrize(
+    "count, bandwidth, temperature", [(2, 0.0, 0.0), (7, 0.0, 0.5), (8, 0.3, 0.0), (101, 0.0, 0.0)]
+)
+def test_the_compiled_force_is_that_of_the_interaction(count, bandwidth, temperature):
+    random = np.random.default_rng(count)
+    places, slopes = random.normal(size=(3, count, 2)), random.normal(size=(3, count, 2))
+    places[1, 0, 1] = np.inf  # a particle that is lost pushes nobody
+    own = SteinVariational(bandwidth=bandwidth, temperature=temperature)
+    wanted = own.force(torch.from_numpy(places), torch.from_numpy(slopes)).numpy()
+    found = pusher()(places, slopes, bandwidth, temperature)
+    assert np.abs(found - wanted)[[0, 2]].max() < 1e-12 and np.abs(found - wanted)[1, 1:].max() < 1e-12
+
+
+def test_groups_do_not_see_each_other_and_adagrad_divides_by_the_root_of_the_mean():
+    """Two groups of three and two: each step is φ of the own group over √v, v ← m·v + (1 − m)·φ², v_0 = φ²."""
+    made = ParticleRun(
+        llc_core.SGLD(step_size=0.02), llc_core.surface(), SteinVariational(bandwidth=WIDTH, members=3),
+        chains=6, steps=3, starts="box", memory=0.75, seed=5,
+    )  # fmt: skip
+    trail = made.advance(3).trail[0]
+    assert np.abs(trail[0]).max() > 1, "they begin all over the box"
+    square = None
+    for before, after in pairwise(trail):
+        phi = pusher()(before.reshape(2, 3, 2), slopes(before).reshape(2, 3, 2), WIDTH, 0.0).reshape(6, 2)
+        square = phi**2 if square is None else 0.75 * square + 0.25 * phi**2
+        wanted = before - 0.01 * phi / (1e-6 + np.sqrt(square))
+        stays = (np.abs(wanted) > 2.5).any(axis=1, keepdims=True)
+        assert after == pytest.approx(np.where(stays, before, wanted), abs=1e-12)
+
+
 def test_particles_that_do_not_reach_each_other_descend():
     far = ParticleRun(
         llc_core.SGLD(step_size=0.02),
@@ -75,8 +108,9 @@ def test_particles_that_do_not_reach_each_other_descend():
     ("interaction", "more", "words"),
     [
         (llc_core.ReplicaExchange(), {}, "has no particles; use PlaneRun"),
-        (SteinVariational(members=3), {}, "members is 3; on the plane all 100 particles are one group"),
-        (SteinVariational(), {"starts": [[0, 0]]}, "leave starts out"),
+        (SteinVariational(members=3), {}, "chains is 100, and groups have 3 members"),
+        (SteinVariational(), {"starts": [[0, 0]]}, "particles begin around w0, or give 'box'"),
+        (SteinVariational(), {"memory": 1.0}, "memory is 1"),
     ],
 )
 def test_what_does_not_fit_is_said(interaction, more, words):

@@ -124,7 +124,7 @@ def test_what_is_not_there_is_one_sentence(tmp_path, capsys):
 
 
 def test_an_item_that_is_there_twice_is_refused(tmp_path):
-    shutil.copytree(items.FOLDER / "003", tmp_path / "003")
-    (tmp_path / "003/section-4.toml").write_text((tmp_path / "003/figure-2.toml").read_text())
-    with pytest.raises(ValueError, match="003/section-4 is there twice"):
+    shutil.copytree(items.FOLDER / "002", tmp_path / "002")
+    (tmp_path / "002/figure-5.toml").write_text((tmp_path / "002/figure-7.toml").read_text())
+    with pytest.raises(ValueError, match="002/figure-5 is there twice"):
         items.items(tmp_path)
