@@ -15,15 +15,13 @@ of a ladder, at most so over the seeds.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, FreeEnergy, Potential, free_energy, surface
 from llc_core.studies.tempering.fitting import fit
 from llc_core.theory.zero_product import zero_product_law
@@ -151,15 +149,16 @@ def basins(seeds: range) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--chains", type=int, default=32)
-    parser.add_argument("--only", default="", help="cases whose name has this")
-    parser.add_argument("--simulated", action="store_true", help="the fit alone, on exact levels with normal errors")
-    parser.add_argument("--basins", action="store_true", help="two basins alone")
-    options = parse(parser, globals(), seeds=1, chains=4, CASES=lambda cases: cases[:1])
-    print(machine())
+    options = read_options(
+        globals(),
+        {"seeds": 1, "chains": 4, "CASES": lambda cases: cases[:1]},
+        seeds=10,
+        first=option(0, "the first seed"),
+        chains=32,
+        only=option("", "cases whose name has this"),
+        simulated=option(False, "the fit alone, on exact levels with normal errors"),
+        basins=option(False, "two basins alone"),
+    )
     if options.basins:
         basins(range(options.first, options.first + options.seeds))
         return

@@ -8,7 +8,6 @@ say twice the time for PSGLD on a network.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -16,8 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core import DeepLinearNetwork, NetworkPotential
 from llc_core.engine.target import Target
 from llc_core.potentials.base import Potential
@@ -70,11 +68,7 @@ def seconds(step: Callable[[], None]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    options = parse(parser, globals(), rounds=1, STEPS=1, LAYERS=((2, 3, 2),))
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(globals(), {"rounds": 1, "STEPS": 1, "LAYERS": ((2, 3, 2),)}, one_thread=True, rounds=7)
     for widths in LAYERS:
         for problem in (linear(widths), perceptron(widths)):
             for sampler in (PSGLD(step_size=1e-6), MongeSGLD(step_size=1e-6), ShampooSGLD(step_size=1e-6)):
