@@ -63,13 +63,6 @@ class Given:
         pairs = zip(self.names, self.columns, strict=True)
         return [(None if x.is_floating_point() else IGNORED) if name in TARGETS else 0 for name, x in pairs]
 
-    @property
-    def as_data(self) -> Any:
-        """The same as data that `read` takes."""
-        if self.names is not None:
-            return dict(zip(self.names, self.columns, strict=True))
-        return self.columns[0] if self.alone else tuple(self.columns)
-
 
 def read(data: Any, rows: int | None = None) -> Given:
     """The columns of any data. rows: of a loader or a stream at most so many are read; None: all, or STREAM_ROWS if it has no end.
