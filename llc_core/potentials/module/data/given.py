@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from llc_core.fields import short, whole
-from llc_core.potentials.module.forms import TARGETS, are_tokens, as_tensor, flat, is_array, is_row, say_batches
+from llc_core.potentials.module.data.forms import TARGETS, are_tokens, as_tensor, flat, is_array, is_row, say_batches
 from llc_core.potentials.module.losses import IGNORED
 
 How = Callable[[list[Tensor]], Tensor]
