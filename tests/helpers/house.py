@@ -313,8 +313,14 @@ KEPT = {
     ("llc_core/compute/compiling.py", "_ts"): "a patch, which the engine needs without the app",
     ("llc_core/compute/kept_kernels.py", "_cache"): "a patch, which the engine needs without the app",
     ("llc_core/decisions/linear_agent.py", "_standard_gamma"): "torch has no other gamma draw that takes a generator",
-    ("llc_core/potentials/module/passes/layers.py", "_forward_hooks"): "torch has no question whether a module has hooks",
-    ("llc_core/potentials/module/passes/layers.py", "_forward_pre_hooks"): "torch has no question whether a module has hooks",
+    (
+        "llc_core/potentials/module/passes/layers.py",
+        "_forward_hooks",
+    ): "torch has no question whether a module has hooks",
+    (
+        "llc_core/potentials/module/passes/layers.py",
+        "_forward_pre_hooks",
+    ): "torch has no question whether a module has hooks",
     (
         "llc_core/potentials/module/passes/layers.py",
         "_orig_mod",

@@ -154,8 +154,8 @@ class WeightsAndFunctions(Page):
 
     def _draw_answers(self) -> None:
         for name, found in (("limit", self.truth.limit), ("exact", self.truth.exact)):
-            told = found if self.answers.visible else None
-            self.figure.show_posterior(name, self.scene, told, self.config.share)
+            shown = found if self.answers.visible else None
+            self.figure.show_posterior(name, self.scene, shown, self.config.share)
         self._heard.say(self.figure.summary(), now=True)  # at once: an answer may be hidden now
         self.forget_words()
 

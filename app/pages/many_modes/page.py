@@ -137,7 +137,7 @@ class ManyModes(Page):
         """Cells, KL and the exact θ are not even sent while they are hidden; the sentence above asks for itself."""
         self.takeaway.withheld = not visible
         for side in self.sides.values():
-            side.cells.told = visible
+            side.cells.shows_ratio = visible
         self._on_shown()
         for inside in self.insides.values():
             inside.show_answers(visible)

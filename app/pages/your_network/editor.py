@@ -159,9 +159,9 @@ def misfit(name: str, weights: Mapping[str, Tensor], network: str) -> str:
 
 
 def _listed(found: Mapping[str, tuple[int, ...]]) -> str:
-    told = [
+    words = [
         f"{one_line(name)[:40]} ({' × '.join(map(str, shape)) or 'a number'})"
         for name, shape in [*found.items()][:MOST_TOLD]
     ]
-    rest = len(found) - len(told)
-    return ", ".join(told) + (f" and {rest} more" if rest > 0 else "") if told else "none"
+    rest = len(found) - len(words)
+    return ", ".join(words) + (f" and {rest} more" if rest > 0 else "") if words else "none"

@@ -88,7 +88,7 @@ def _known(value: float, digits: int = 3) -> float | None:
     return None if math.isnan(value) else round(float(value), digits)
 
 
-def told(risks: Risks) -> Row:
+def as_row(risks: Risks) -> Row:
     """What the file says of one table: means over the networks, with standard errors."""
 
     def over(best: str, of_gaps: bool) -> Row:
@@ -153,7 +153,7 @@ def main() -> None:
         if not found:
             continue
         risks = Risks.of([each["rows"] for each in found], [each["bayes"] for each in found], found[0]["noise"])
-        answers[f"{Path(case[0]).stem}, {case[1]}"] = told(risks)
+        answers[f"{Path(case[0]).stem}, {case[1]}"] = as_row(risks)
         print(f"\n{', '.join(case)}\n{risks}", flush=True)
     for kind in ("of_gaps", "of_risks"):
         print(f"\nHMC less the best MALA, {kind.replace('_', ' ')}; bar: at most {ROOM}")

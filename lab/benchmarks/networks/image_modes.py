@@ -134,7 +134,7 @@ def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, A
     lines = [
         f"Distance of two trainings: {far:.3f}. Kept: training loss at most {2 * usual:.3f} (at the beginning: {zero:.2f})."
     ]
-    told: dict[str, Any] = {"two_trainings": round(far, 4), "loss_at_most": round(float(2 * usual), 4), "chains": {}}
+    figures: dict[str, Any] = {"two_trainings": round(far, 4), "loss_at_most": round(float(2 * usual), 4), "chains": {}}
     for name, seen in walks.items():
         modes, kept, rises, losses = [], [], [], []
         for found in seen:
@@ -150,7 +150,7 @@ def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, A
             f"| {name} | {', '.join(map(str, modes))} | {np.mean(losses):.3f} | {np.mean(kept):.0%} | {np.mean(rises):.1%} | "
             + (f"{negative:.1%} |" if "contour" in name else "|")
         )
-        told["chains"][name] = {
+        figures["chains"][name] = {
             "modes": modes,
             "loss": round(float(np.mean(losses)), 4),
             "kept": round(float(np.mean(kept)), 4),
@@ -158,7 +158,7 @@ def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, A
             "negative": round(float(negative), 4),
             "paths": np.round(seen[0]["loss"].astype(float) + zero, 3).T.tolist(),
         }
-    return lines, told
+    return lines, figures
 
 
 def zero_loss(images: Images) -> float:
@@ -185,7 +185,7 @@ def main() -> None:
         options.images,
     )
     began = time.process_time()
-    found, told = rows(images, options.steps, options.seeds)
+    found, figures = rows(images, options.steps, options.seeds)
     print(found[0])
     print("| chains | modes, each seed | training loss | kept | rises by 0.1 between looks | multiplier below 0 |")
     print("|---|---|---|---|---|---|")
@@ -200,7 +200,7 @@ def main() -> None:
             f"python -m lab.benchmarks.networks.image_modes --data {data} --steps {options.steps} "
             f"--seeds {options.seeds} --images {options.images} --out {options.out}"
         )
-        kept[data] = {"command": command, "machine": machine(), "look": LOOK, **told}
+        kept[data] = {"command": command, "machine": machine(), "look": LOOK, **figures}
         options.out.write_text(json.dumps(kept, ensure_ascii=False) + "\n")
 
 

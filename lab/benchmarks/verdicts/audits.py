@@ -17,7 +17,7 @@ from llc_core import Audit, audit
 
 
 def looked(found: Made) -> Audit:
-    return audit(found.traces, found.n_beta, found.init_loss, **found.told)
+    return audit(found.traces, found.n_beta, found.init_loss, **found.facts)
 
 
 def main() -> None:
