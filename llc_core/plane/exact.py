@@ -40,6 +40,16 @@ class PlaneLaw:
         root = self.bins(edges) ** (1 / zeta)
         return root / root.sum()
 
+    def density_of_states(self, edges: np.ndarray) -> np.ndarray:
+        """Area with an energy in each bin over the bin's width, [len(edges) − 1]."""
+        place = np.clip(np.searchsorted(edges, self.energy.ravel(), side="left") - 1, 0, len(edges) - 2)
+        step = self.axis[1] - self.axis[0]
+        return np.bincount(place, minlength=len(edges) - 1) * step * step / np.diff(edges)
+
+    def mean_energy(self) -> float:
+        """E[nβ·(U − U(w0))], what λ̂ estimates."""
+        return float((self.energy * self.mass).sum())
+
     def probability(self, inside: np.ndarray) -> float:
         """Mass of the grid points of a mask [N, N]."""
         return float(self.mass[inside].sum())
