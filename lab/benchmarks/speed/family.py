@@ -9,12 +9,11 @@ time on a CPU; medians over the rounds.
 from __future__ import annotations
 
 import statistics
-import time
 
 import numpy as np
-import torch
 
 from lab.benchmarks.command import read_options
+from lab.benchmarks.machine import clock
 from llc_core import DeepLinearFamily, DeepLinearNetwork, Potential, RunConfig
 from llc_core.engine.run import Run
 
@@ -35,15 +34,9 @@ def prepared(problem: Potential, step_sizes: int, gradient: str, device: str) ->
 
 
 def seconds(run: Run) -> float:
-    def clock() -> float:
-        if run.device.type == "cuda":
-            torch.cuda.synchronize()
-            return time.perf_counter()
-        return time.process_time()
-
-    started = clock()
+    started = clock(run.device.type)
     run.advance(STEPS)
-    return clock() - started
+    return clock(run.device.type) - started
 
 
 def main() -> None:

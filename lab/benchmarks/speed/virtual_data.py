@@ -9,24 +9,17 @@ on a CPU; medians over the rounds. With LLC_LAB_GPU=fused rows are made by one c
 from __future__ import annotations
 
 import statistics
-import time
 
 import torch
 
 from lab.benchmarks.command import read_options
+from lab.benchmarks.machine import clock
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
 
 WIDTHS = ([10, 8, 10], [100, 80, 120, 60, 100], [400] * 7, [600, 300, 600])
 ROUNDS, SECONDS, WARM_UP = 5, 2.0, 5
-
-
-def clock(device: str) -> float:
-    if device == "cuda":
-        torch.cuda.synchronize()
-        return time.perf_counter()
-    return time.process_time()
 
 
 def prepared(problem: DeepLinearNetwork, device: str) -> tuple[Run, float]:
