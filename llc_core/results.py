@@ -175,16 +175,16 @@ class Estimate:
     def _of_fluctuation(self) -> list[str]:
         """ν̂ and what follows from it and λ̂ about losses, where n and the loss at w0 are known."""
         nu, nu_se = self.singular_fluctuation, self.singular_fluctuation_se
-        told = [f"ν̂ = {nu:.4g} ± {nu_se:.2g}"]
+        words_of_nu = [f"ν̂ = {nu:.4g} ± {nu_se:.2g}"]
         if self.n < 3 or not math.isfinite(self.baseline_loss) or not math.isfinite(self.llc):
-            return told
+            return words_of_nu
         if self.polished is None:
             value, error = criteria.debiased(self.n, self.llc, self.llc_se, self.n_beta, nu, nu_se)
-            told[0] += f"; if w0 is the true parameter, λ is λ̂ + βν̂ = {value:.4g} ± {error:.2g}"
+            words_of_nu[0] += f"; if w0 is the true parameter, λ is λ̂ + βν̂ = {value:.4g} ± {error:.2g}"
         words = [f"WAIC {criteria.waic(self.n, self.baseline_loss, self.llc, self.n_beta, nu):.5g} per sample"]
         if criteria.is_of_wbic(self.n_beta, self.n):
             words.append(f"WBIC {criteria.wbic(self.n, self.baseline_loss, self.llc, self.n_beta):.6g}")
-        return [*told, f"{' and '.join(words)}, with exp(−loss) as the likelihood"]
+        return [*words_of_nu, f"{' and '.join(words)}, with exp(−loss) as the likelihood"]
 
     def plot(self) -> Any:
         """Loss traces and running λ̂ as a HoloViews layout, beside what is known exactly. The extra "plots" brings what it needs."""

@@ -58,21 +58,21 @@ export function render({model}) {
       button.addEventListener('click', () => send('answer', at))
       buttons.append(button)
     })
-    const told = element('p', said, 'said'), further = element('div', '', 'further')
-    told.setAttribute('role', 'status')
-    told.hidden = !said
+    const reply = element('p', said, 'said'), further = element('div', '', 'further')
+    reply.setAttribute('role', 'status')
+    reply.hidden = !said
     const next = element('button', last ? 'End of the tour' : 'Next', 'main')
     next.addEventListener('click', () => send(last ? 'leave' : 'next'))
-    if (state === 'told') further.append(next)
+    if (state === 'answered') further.append(next)
     // Words that have been read make room on a small window.
     const asked = element('p'), ask = element('b', question)
-    if (state !== 'told') asked.append(words + ' ')
+    if (state !== 'answered') asked.append(words + ' ')
     asked.append(ask)
-    guide.replaceChildren(head, asked, buttons, told, further)
+    guide.replaceChildren(head, asked, buttons, reply, further)
     room()
     // The keyboard goes on where it is needed: at a new step to its words, at its end to Next.
-    const now = `${place} ${state === 'told'}`
-    if (now !== shown) (state === 'told' ? next : guide).focus({preventScroll: true})
+    const now = `${place} ${state === 'answered'}`
+    if (now !== shown) (state === 'answered' ? next : guide).focus({preventScroll: true})
     shown = now
   }
   show()

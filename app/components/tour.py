@@ -16,7 +16,7 @@ class TourBar(JSComponent):
     left at any time.
 
     step: empty while no tour is on. Else place ("2 of 5"), words, question, options, chosen (-1: none yet), said, state ("ask", "wait"
-    or "told") and last.  listener: called with "start", "leave", "next", or "answer" and the place of the option.
+    or "answered") and last.  listener: called with "start", "leave", "next", or "answer" and the place of the option.
     """
 
     offered = param.Boolean(False, doc="Whether the page has a tour.")

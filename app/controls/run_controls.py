@@ -12,7 +12,7 @@ from app.controls.fields import Field, NumberField, make_field
 from app.controls.run_fields import DEFAULTS, gradient_field, run_fields, sampler_field
 from app.style import theme
 from app.style.formula import displayable
-from app.style.layout import cell, folded
+from app.style.layout import Viewed, cell, folded
 from llc_core.config import GRADIENTS, RunConfig
 from llc_core.fields import default_of, hyper_fields
 from llc_core.samplers.base import Sampler
@@ -26,7 +26,7 @@ FOLDED = ("localization", "n_beta", "burn_in", "batch_size", "seed", "dtype", "d
 """Fields in the part that is folded at first, below the sampler's own."""
 
 
-class Controls(pn.viewable.Viewer):
+class Controls(Viewed):
     """Reads and shows the fields of RunConfig except `problem`. `listener` is called after a change by the user.
 
     gradients: kinds that the page's problems offer; with a single one there is nothing to choose, nor a batch size.
@@ -73,9 +73,6 @@ class Controls(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def sampler_class(self) -> Any:

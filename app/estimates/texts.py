@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from app.runs.job import State, Status
+from app.session.run_words import trouble
 from app.style.numbers import UNKNOWN, number, with_error, with_minus
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
@@ -164,12 +165,8 @@ def verdict(
     with_answers: whether exact and expected values may speak, too.  reference, split: see `llc_core.conclude`.
     tone: "good", "fair", "warn", "bad" or "wait".
     """
-    if state.status is Status.FAILED:
-        return "bad", f"<b>The run stopped.</b> {escape(state.message)}"
-    if state.status is Status.CANCELLED:
-        return "bad", f"<b>Stopped.</b> {escape(state.message or 'Press reset to start again.')}"
-    if state.status is Status.QUEUED:
-        return "wait", f"<b>Waiting.</b> Other runs are being stepped; this one is number {state.place} in the queue."
+    if any(stopped := trouble(state)):
+        return stopped
     snapshot, estimate = state.snapshot, state.estimate
     if snapshot is None or estimate is None:
         return "wait", "<b>Starting.</b> The first points appear in a moment."

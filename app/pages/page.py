@@ -59,6 +59,8 @@ class Page(TiledPage):
     explanations: Sequence[Any] = ()
     """Further explanations and formulas, for links that leave them out."""
 
+    settings: Any
+    """What a configuration is, where a link says it as a whole."""
     config: Any = None
     """What is run now; None before the first run."""
     scene: Any = None
@@ -68,7 +70,7 @@ class Page(TiledPage):
 
     def of_link(self, configuration: Any) -> Any:
         """What a link or a file says, checked as a whole. Raises as `Wanted`."""
-        raise NotImplementedError
+        return self.settings.from_dict(configuration)
 
     def of_side_bar(self) -> Any:
         """What the widgets say now. Raises as `Wanted`."""

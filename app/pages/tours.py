@@ -76,14 +76,14 @@ def went(before: float, after: float, error: float) -> int:
     return 0 if after > before else 2
 
 
-def llc_moved(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def llc_moved(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     """Whether λ̂ rose, stayed or fell, of `MOVES`, in a sentence with both values."""
     was, is_now = with_error(before["llc"], before["se"]), with_error(now["llc"], now["se"])
     came = went(before["llc"], now["llc"], math.hypot(before["se"], now["se"]))
     apart = " (no further apart than three standard errors)" if came == 1 else ""
-    return came, f"λ̂ was {was} and is {is_now}{apart}{exactly(now, told)}.".replace("-", "−")
+    return came, f"λ̂ was {was} and is {is_now}{apart}{exactly(now, shown)}.".replace("-", "−")
 
 
-def exactly(now: Numbers, told: bool) -> str:
+def exactly(now: Numbers, shown: bool) -> str:
     """What λ̂ should be, for the end of a sentence; empty where it is hidden or not known."""
-    return f"; exact at this n: {number(now['exact'])}" if told and now["exact"] != now["llc"] else ""
+    return f"; exact at this n: {number(now['exact'])}" if shown and now["exact"] != now["llc"] else ""

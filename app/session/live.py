@@ -146,7 +146,7 @@ class Live:
         """Do what a button says: "play", "pause", "step" or "reset". ValueError where a run that is over finds no room again."""
         self._look()
         before = self.state
-        self.state, deed = before.told(Word(word))
+        self.state, deed = before.after(Word(word))
         try:
             if deed is Deed.RESTART:
                 with pn.io.hold():

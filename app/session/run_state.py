@@ -68,7 +68,7 @@ class RunState:
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
 
-    def told(self, word: Word) -> tuple[RunState, Deed]:
+    def after(self, word: Word) -> tuple[RunState, Deed]:
         """A button is pressed."""
         if self.shown is Shown.LEFT:
             return self, Deed.NOTHING

@@ -15,6 +15,15 @@ from app.style.later import Later
 from app.style.legend import heading
 
 
+class Viewed(pn.viewable.Viewer):
+    """What is shown by its `_view`."""
+
+    _view: pn.viewable.Viewable
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._view
+
+
 def card(*objects: Any) -> pn.Column:
     return pn.Column(
         *objects, sizing_mode="stretch_width", stylesheets=[theme.CARD], margin=0, css_classes=["lab-card"]

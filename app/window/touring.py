@@ -57,7 +57,7 @@ class Touring:
             self._ask(0)
         elif what == "leave":
             self.leave()
-        elif what == "next" and self.bar.step["state"] == "told" and self._at + 1 < len(self._tour.steps):
+        elif what == "next" and self.bar.step["state"] == "answered" and self._at + 1 < len(self._tour.steps):
             self._ask(self._at + 1)
         elif what == "answer" and self.bar.step["state"] == "ask" and 0 <= option < len(self._step.options):
             self._answer(option)
@@ -84,7 +84,7 @@ class Touring:
         from app.pages.tours import is_over
 
         view, tour = self._view, self._tour
-        if view is None or tour is None or self.bar.step.get("state") == "told":
+        if view is None or tour is None or self.bar.step.get("state") == "answered":
             return
         if self._runs < 0:
             if self._at > 0 and not is_over(view.state):
@@ -126,7 +126,7 @@ class Touring:
 
     def _tell(self, words: str) -> None:
         self._stop()
-        self._show("told", words)
+        self._show("answered", words)
 
     def _show(self, state: str, said: str = "") -> None:
         assert self._tour is not None

@@ -1,8 +1,9 @@
-"""The line that every result carries: machine, versions, threads."""
+"""The line that every result carries: machine, versions, threads; and the clock that times are read from."""
 
 from __future__ import annotations
 
 import platform
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,3 +23,11 @@ def machine() -> str:
         f"{name}{gpu}, {torch.get_num_threads()} threads, Python {platform.python_version()}, "
         f"torch {torch.__version__}, numpy {np.__version__}"
     )
+
+
+def clock(device: str) -> float:
+    """Processor seconds; of a GPU wall seconds, once it has done all that it was asked."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+        return time.perf_counter()
+    return time.process_time()

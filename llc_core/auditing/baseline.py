@@ -22,7 +22,7 @@ AT_LEAST = 1.0
 OF_SPREAD = 0.25
 """Mean and variance of full losses may differ by this share of λ̂; where batches' noise is taken off first, by OF_ESTIMATED."""
 OF_ESTIMATED = 0.35
-UNTOLD = 1.5
+UNSAID = 1.5
 """Where nobody says what the losses are, from this many of them on, and where mean and variance differ by more than the latter."""
 FEWEST_FOR_SPREAD = 150
 """Of fewer independent draws no variance is compared."""
@@ -53,7 +53,7 @@ def of_baseline(x: np.ndarray, start: Start | None, facts: Facts) -> Iterator[Fi
     gap, error, spread, spread_error, share = _mean_and_spread(settled, own, facts)
     llc = float(settled.mean())
     negative = _negative(settled, llc)
-    if facts.full is None and not abs(gap) > max(spread, UNTOLD * batch):
+    if facts.full is None and not abs(gap) > max(spread, UNSAID * batch):
         gap = math.nan
     if negative and not math.isfinite(gap):
         gap, error = llc, 0.0
@@ -121,7 +121,7 @@ def _mean_and_spread(x: np.ndarray, own: Parts, facts: Facts) -> tuple[float, fl
 def _of_gap(gap: float, batch: float, both: str, facts: Facts, known: bool) -> Iterator[Finding]:
     """What init_loss that is `gap` too low may be; too high where it is negative.  batch: how far batches lie apart; 0: not at all.
 
-    known: whether the variance told the gap; else it is λ̂ itself, which is negative.
+    known: whether the gap is known by the variance; else it is λ̂ itself, which is negative.
     """
     side = "below" if gap > 0 else "above"
     one = Flaw.ONE_BATCH.found(
@@ -206,7 +206,7 @@ def of_gamma(x: np.ndarray, facts: Facts) -> Finding | None:
     llc, held = float(x.mean()), float(pull.mean())
     if pull.shape == x.shape and np.ptp(pull) > 0:
         found = from_variance(None, Looks(x, pull), 0.0)
-        told = mostly_of_gamma(
+        fault = mostly_of_gamma(
             Evidence(
                 llc=llc,
                 of_gamma=found.of_gamma,
@@ -216,7 +216,7 @@ def of_gamma(x: np.ndarray, facts: Facts) -> Finding | None:
                 parameters=facts.dim,
             )
         )
-        return None if told is None else Flaw.of(told)
+        return None if fault is None else Flaw.of(fault)
     if held < HELD * facts.dim or (
         facts.full and x.var() > (1 - OF_SPREAD) * llc
     ):  # the rest of the directions is the loss's alone

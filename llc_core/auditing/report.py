@@ -48,13 +48,13 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; numbers that are none are None."""
-        told = {name: getattr(self, name) for name in ("llc", "llc_se", "r_hat", "ess", "chains", "draws")}
+        values = {name: getattr(self, name) for name in ("llc", "llc_se", "r_hat", "ess", "chains", "draws")}
         found = [
             {"flaw": each.flaw.name, "reason": each.reason, "remedy": each.remedy, "chains": list(each.chains)}
             | {"change": dict(each.change)}
             for each in self.findings
         ]
-        plain = {name: value if math.isfinite(value) else None for name, value in told.items()}
+        plain = {name: value if math.isfinite(value) else None for name, value in values.items()}
         return {"ok": bool(self), **plain, "findings": found, "unchecked": list(self.unchecked)}
 
 

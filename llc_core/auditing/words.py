@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from llc_core.verdicts import NOT_POSITIVE, TEMPERATURES, Fault, Kind, Words
+from llc_core.verdicts import TEMPERATURES, Fault, Kind, Words
 
 
 class Flaw(Enum):
@@ -93,4 +93,3 @@ class Finding:
 
 
 MEAN_AND_SPREAD = "the mean of the losses says {mean:.4g}, their variance {spread:.4g} ± {error:.2g}"
-NEGATIVE = NOT_POSITIVE + ": losses below init_loss are found"

@@ -46,10 +46,10 @@ def _audit(options: argparse.Namespace) -> int:
     if n_beta is None or init_loss is None:
         name = "init_loss" if init_loss is None else "n_beta"
         raise ValueError(f"The file does not say {name}; add --{name.replace('_', '-')}.")
-    told = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name, _, _ in FACTS} | {
+    given = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name, _, _ in FACTS} | {
         "full": options.full
     }
-    facts = {**kept.facts, **{name: value for name, value in told.items() if value is not None}}
+    facts = {**kept.facts, **{name: value for name, value in given.items() if value is not None}}
     found = audit(kept.traces, n_beta, init_loss, **facts)
     if options.json:
         say(json.dumps({**found.to_dict(), "read": list(kept.said)}, ensure_ascii=False))

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from llc_core.compute.streams import seeded, stream_seed
 from llc_core.networks.models import mlp
-from llc_core.potentials.module.dense import DensePasses
-from llc_core.potentials.module.layers import RELU, Dense
+from llc_core.potentials.module.data.rows import Rows
 from llc_core.potentials.module.losses import SLOPES
 from llc_core.potentials.module.parameters import choose, frozen_copy
-from llc_core.potentials.module.passes import Position, Weights
-from llc_core.potentials.module.rows import Rows
+from llc_core.potentials.module.passes.any_module import Position, Weights
+from llc_core.potentials.module.passes.dense import DensePasses
+from llc_core.potentials.module.passes.layers import RELU, Dense
 
 
 def chosen_loss(output: Tensor, target: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from llc_core.compute.precision import EXACT
 from llc_core.fields import short
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.parameters import Piece, choose
-from llc_core.potentials.module.passes import Position
+from llc_core.potentials.module.passes.any_module import Position
 
 Output = Callable[[Tensor], Tensor]
 

@@ -1,9 +1,8 @@
 """Real networks: data sets, models, training with checkpoints, and λ̂ along the way."""
 
 from llc_core.networks.checkpoints import potential_at
-from llc_core.networks.data import Split, digits, mnist, small_mnist
+from llc_core.networks.data import Halves, Split, digit_halves, digits, mnist, small_mnist
 from llc_core.networks.files import load_state, save_state
-from llc_core.networks.halves import Halves, digit_halves
 from llc_core.networks.heads import head_masks
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, EntropySGD, MomentumSGD

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import math
+import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +17,12 @@ from torch import Tensor
 from llc_core.compute.streams import torch_stream
 from llc_core.extras import needs
 from llc_core.fields import number, whole
-from llc_core.networks.idx import read_idx
 
+IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+LARGEST = 1 << 32
+"""Most bytes of an array in an IDX file. A header that says more is not believed."""
+KNOWN = 5
+"""Of `Halves`: digits below are learned."""
 MNIST_FILES = {
     "train": ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
     "test": ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"),
@@ -137,3 +145,65 @@ def _pixels(images: np.ndarray) -> Tensor:
 
 def _kind(array: Any) -> str:
     return f"{array.dtype} numbers in {array.ndim} dimensions"
+
+
+def read_idx(path: str | Path) -> np.ndarray:
+    """The array in an IDX file, the format of MNIST: a header of big-endian numbers, then the array. Plain or compressed by gzip.
+
+    Header and length are checked first; nothing is unpickled.
+
+    Raises ValueError with one sentence for a file that is absent, damaged or of another format.
+    """
+    path = Path(path)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            head = file.read(4)
+            if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in IDX_TYPES:
+                raise ValueError(
+                    f"{path} is no IDX file: its first bytes are {head!r}; take the file from its source again."
+                )
+            sizes = file.read(4 * head[3])
+            if len(sizes) < 4 * head[3]:
+                raise ValueError(f"{path} ends inside its header; take the file from its source again.")
+            shape = struct.unpack(f">{head[3]}I", sizes)
+            dtype = np.dtype(IDX_TYPES[head[2]])
+            need = math.prod(shape) * dtype.itemsize
+            if need > LARGEST:
+                raise ValueError(f"{path} claims {need:,} bytes in its header; at most {LARGEST:,} are read.")
+            body = file.read(need + 1)
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist; name a file in IDX format.") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{path} cannot be read ({type(error).__name__}); take the file from its source again."
+        ) from None
+    if len(body) != need:
+        found = "more" if len(body) > need else f"{len(body):,}"
+        raise ValueError(
+            f"{path} holds {found} bytes of data where its header says {need:,}; take the file from its source again."
+        )
+    return np.frombuffer(body, dtype).reshape(shape)
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Digits that are learned, and digits that are never shown: what "does it notice?" is asked of.
+
+    known: digits 0 to 4, a fifth of them held out.  foreign [Q, 64], foreign_targets [Q]: all digits 5 to 9.
+    """
+
+    known: Split
+    foreign: Tensor
+    foreign_targets: Tensor
+
+
+def digit_halves(seed: int = 0, split: Split | None = None) -> Halves:
+    """The digits of `split` (None: scikit-learn's of 8 × 8 pixels) as two kinds. seed: of which known ones are held out."""
+    every = digits() if split is None else split
+    inputs, targets = torch.cat([every.inputs, every.test_inputs]), torch.cat([every.targets, every.test_targets])
+    within = targets < KNOWN
+    x, y = inputs[within], targets[within]
+    order = torch.randperm(len(y), generator=torch_stream(whole("seed", seed), "halves"), device="cpu")
+    test, rest = order[: len(y) // 5], order[len(y) // 5 :]
+    known = Split(f"{every.name} 0-4", x[rest], y[rest], x[test], y[test])
+    return Halves(known, inputs[~within], targets[~within])

@@ -1,4 +1,5 @@
-"""Tables of numbers: CSV text read without trust, and the tabular sets that come with scikit-learn."""
+"""Tables of numbers: CSV text read without trust, the tabular sets that come with scikit-learn, and inputs of the regression sets
+of the UCI repository, read from the files in which they are published: none of them ships here."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ from llc_core.fields import choice, one_line, short
 
 LARGEST, MOST_ROWS, MOST_COLUMNS = 8_000_000, 100_000, 256
 """Characters, rows and columns of a table, at most."""
+LARGEST_FILE = 20_000_000
+"""Bytes of a file of the UCI repository."""
 BOUND = 1e12
 TABULAR = ("wine", "diabetes", "breast_cancer", "iris", "linnerud", "digits", "friedman1")
 """Sets of scikit-learn whose inputs are tables of numbers; none of them needs the network."""
@@ -89,7 +93,7 @@ def read_table(text: str, name: str = "The table") -> Table:
 def tabular(name: str) -> Table:
     """Inputs of a set in `TABULAR`: of wine, diabetes, … as they lie inside scikit-learn; friedman1 is drawn by it (seed 0).
 
-    Its wine are three cultivars, 178 rows, and not the wine quality of the UCI repository, which `llc_core.networks.uci` reads.
+    Its wine are three cultivars, 178 rows, and not the wine quality of the UCI repository, which `uci` reads.
 
     Targets are left out. Source: see scikit-learn's page of toy datasets.
     """
@@ -111,3 +115,54 @@ def _number(cell: str) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) and abs(found) <= BOUND else None
+
+
+@dataclass(frozen=True)
+class Published:
+    """file: its name.  columns: of the file, of which the last `targets` are no inputs.  rows: as published.
+
+    saved: whether the file is a sheet of Excel at the repository, and has to be saved as CSV first.
+    """
+
+    file: str
+    columns: int
+    targets: int
+    rows: int
+    saved: bool = False
+
+
+UCI = {
+    "boston": Published("housing.data", 14, 1, 506),
+    "concrete": Published("Concrete_Data.csv", 9, 1, 1030, saved=True),
+    "energy": Published("ENB2012_data.csv", 10, 2, 768, saved=True),
+    "kin8nm": Published("kin8nm.csv", 9, 1, 8192),
+    "naval": Published("data.txt", 18, 2, 11934),
+    "power plant": Published("Folds5x2_pp.csv", 5, 1, 9568, saved=True),
+    "wine quality": Published("winequality-red.csv", 12, 1, 1599),
+    "yacht": Published("yacht_hydrodynamics.data", 7, 1, 308),
+}
+"""By the names that papers use. scikit-learn's "wine" is another set: three cultivars, 178 rows of 13 columns."""
+
+
+def uci(name: str, folder: str | Path) -> Table:
+    """Inputs of a set in `UCI` from its published file in a folder; targets are left out.
+
+    Raises ValueError, one sentence, where the file is not there, is too large, or has not the published number of columns or rows.
+    """
+    published = UCI[choice("name", name, tuple(UCI))]
+    path = Path(folder) / published.file
+    if not path.is_file():
+        remedy = "save the repository's Excel sheet as CSV under this name" if published.saved else "download it there"
+        raise ValueError(f"{path} is not there; {remedy}.")
+    if path.stat().st_size > LARGEST_FILE:
+        raise ValueError(
+            f"{path} has {path.stat().st_size:,} bytes; the published file has less than {LARGEST_FILE:,}."
+        )
+    found = read_table(path.read_text(encoding="utf-8", errors="replace"), published.file)
+    if found.values.shape != (published.rows, published.columns):
+        raise ValueError(
+            f"{path} has {len(found):,} rows of {found.values.shape[1]}; the published {name} has {published.rows:,} of "
+            f"{published.columns}."
+        )
+    kept = published.columns - published.targets
+    return Table(name, found.columns[:kept], found.values[:, :kept])

@@ -171,8 +171,13 @@ class OverdampedSampler(Sampler):
 class MetropolisSampler(Sampler):
     """A sampler that evaluates the energy itself and may reject: `step` in place of `update`.
 
-    All evaluations of one step see the same batch; exact only with full gradients.
+    All evaluations of one step see the same batch; exact only with full gradients. Of a state, `accepted` is each chain's running mean
+    of the acceptance probability over `trials`, [C, 1].
     """
+
+    def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
+        nothing = delta.new_zeros(len(delta), 1)
+        return {"delta": delta, "accepted": nothing, "trials": nothing.clone()}
 
     def step(
         self, state: State, energy: Energy, evaluate: Callable[[Tensor], Energy], noise: Tensor, uniform: Tensor, hp: Hp

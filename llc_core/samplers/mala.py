@@ -11,7 +11,7 @@ from torch import Tensor
 from llc_core.fields import hyper
 from llc_core.samplers.base import MetropolisSampler, step_size_field
 from llc_core.samplers.registry import register
-from llc_core.samplers.rejecting import begun, decide
+from llc_core.samplers.rejecting import decide
 from llc_core.types import Energy, Hp, State
 
 
@@ -55,9 +55,6 @@ class MALA(MetropolisSampler):
     @property
     def in_prior_coordinates(self) -> bool:
         return self.coordinates == "prior"
-
-    def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
-        return begun(delta)
 
     def step(
         self, state: State, energy: Energy, evaluate: Callable[[Tensor], Energy], noise: Tensor, uniform: Tensor, hp: Hp

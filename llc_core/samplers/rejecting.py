@@ -19,12 +19,6 @@ def jittered_step(step_size: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
     return step_size * (1 + JITTER * ((2 * part - 1) / JITTER_LEVELS - 1)), uniform * JITTER_LEVELS - (part - 1)
 
 
-def begun(delta: Tensor) -> State:
-    """The state at the start: `accepted` is each chain's running mean of the acceptance probability over `trials`, [C, 1]."""
-    nothing = torch.zeros_like(delta[:, :1])
-    return {"delta": delta, "accepted": nothing, "trials": nothing.clone()}
-
-
 def decide(
     state: State, energy: Energy, position: Tensor, end: Energy, gain: Tensor, test: Tensor
 ) -> tuple[State, Energy]:

@@ -13,7 +13,7 @@ from torch import Tensor
 from llc_core.fields import hyper
 from llc_core.samplers.base import MetropolisSampler, step_size_field
 from llc_core.samplers.registry import register
-from llc_core.samplers.rejecting import begun, decide, jittered_step
+from llc_core.samplers.rejecting import decide, jittered_step
 from llc_core.types import Energy, Hp, State
 
 
@@ -66,9 +66,6 @@ class SplitHMC(MetropolisSampler):
     @property
     def in_prior_coordinates(self) -> bool:
         return True
-
-    def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
-        return begun(delta)
 
     def step(
         self, state: State, energy: Energy, evaluate: Callable[[Tensor], Energy], noise: Tensor, uniform: Tensor, hp: Hp

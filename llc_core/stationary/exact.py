@@ -23,7 +23,7 @@ from llc_core.stationary.distances import total_variation
 from llc_core.stationary.grids import Axis, TooLarge, memory_axis, position_axis, remembers
 from llc_core.stationary.limit import SamplerLike, TargetLike, limit_law
 from llc_core.stationary.operator import Operator, stationary
-from llc_core.stationary.walk import SplitError, walk_law
+from llc_core.stationary.walk import SplitError, walk_distribution
 
 FAR_OUT = 1e-9
 """The first interval ends at this quantile of the limit distribution, moved away from the mode by the factor WIDER."""
@@ -226,7 +226,7 @@ def _walked(
     most_bytes: float,
 ) -> tuple[ExactLaw, tuple[float, float]]:
     """`_solve` for a line with `signs`."""
-    axis, mass, residual = walk_law(line, target, step, low, high, resolution, start, most_bytes)
+    axis, mass, residual = walk_distribution(line, target, step, low, high, resolution, start, most_bytes)
     ends = _at_end(mass), _at_end(mass[::-1])
     density = mass / axis.spacing(axis.nodes)
     return ExactLaw(axis.nodes, density, step, residual, residual < 1e-3 * step, sum(ends), 1, axis), ends

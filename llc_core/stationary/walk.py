@@ -23,7 +23,7 @@ class SplitError(ValueError):
     """Parts of the line that the chain cannot leave: where it ends depends on where it began."""
 
 
-class WalkLaw(NamedTuple):
+class WalkDistribution(NamedTuple):
     """masses [n] at the nodes of `axis`; residual: total variation that one more step would change."""
 
     axis: Axis
@@ -31,7 +31,7 @@ class WalkLaw(NamedTuple):
     residual: float
 
 
-def walk_law(
+def walk_distribution(
     line: Line,
     target: Landscape,
     step: float,
@@ -40,7 +40,7 @@ def walk_law(
     resolution: float,
     start: Callable[[np.ndarray], np.ndarray],
     most_bytes: float,
-) -> WalkLaw:
+) -> WalkDistribution:
     """The distribution on `low` … `high` of a chain whose first place has the density `start`; a `Line` with `signs`.
 
     The chain stays on the lattice on which it began, at distances h = √(εG). There only neighbours exchange mass, so that in
@@ -70,7 +70,7 @@ def walk_law(
     moved[:-1] += (masses * down)[1:]
     moved[-1] += (masses * up)[-1]
     moved[0] += (masses * down)[0]
-    return WalkLaw(axis, masses.ravel(), float(np.abs(moved - masses).sum()) / 2)
+    return WalkDistribution(axis, masses.ravel(), float(np.abs(moved - masses).sum()) / 2)
 
 
 def balanced(up: np.ndarray, down: np.ndarray) -> np.ndarray:

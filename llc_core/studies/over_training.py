@@ -12,7 +12,7 @@ from llc_core.estimating import estimate
 from llc_core.networks.checkpoints import potential_at
 from llc_core.networks.data import Split
 from llc_core.networks.training import Checkpoint, Training
-from llc_core.potentials.module.kept import taken_in
+from llc_core.potentials.module.data.kept import taken_in
 from llc_core.results import Estimate
 
 StateDict = Mapping[str, Tensor]

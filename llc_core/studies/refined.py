@@ -21,7 +21,7 @@ from llc_core.networks.data import Split
 from llc_core.networks.parts import LAYER, LAYERS, named_parts
 from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork, spanning
-from llc_core.potentials.module.kept import taken_in
+from llc_core.potentials.module.data.kept import taken_in
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.other_rows import moving_only, with_rows
 from llc_core.potentials.module.parameters import Piece, choose

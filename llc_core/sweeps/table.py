@@ -79,8 +79,8 @@ class Table(Sequence[Row]):
             "FROM results AS row LEFT JOIN results AS before ON before.rowid = row.rowid - 1 ORDER BY row.rowid"
         )
         found = np.fromiter(rows, [("place", np.int64), ("kind", np.int32), *((name, np.float64) for name in own)])
-        told = np.maximum.accumulate(np.where(found["kind"] >= 0, np.arange(len(found)), 0))
-        kind = found["kind"][told]
+        latest = np.maximum.accumulate(np.where(found["kind"] >= 0, np.arange(len(found)), 0))
+        kind = found["kind"][latest]
         columns = dict(zip(SHARED, zip(*kinds, strict=True) if kinds else [()] * len(SHARED), strict=True))
         names = {name: Names.of(columns[name]) for name in NAMES}
         numbers = {name: found[name] if name in own else np.array(columns[name], dtype=float)[kind] for name in NUMBERS}

@@ -18,7 +18,7 @@ LONGEST = 5_000
 """The larger of the first two widths: the distribution of log x grows narrow, and the grid must see it."""
 
 
-def zero_product_law(widths: Sequence[int], n_beta: float, second_moment: float) -> tuple[float, float]:
+def zero_product_distribution(widths: Sequence[int], n_beta: float, second_moment: float) -> tuple[float, float]:
     """(log Z, nβ·E[ΔL]) for ΔL = s·‖W2 W1‖², with the prior N(0, 1) of every entry.
 
     widths: (inputs, hidden, outputs).  second_moment: s; the inputs' second moment is s times the identity. Where it is nearly so,

@@ -313,21 +313,27 @@ KEPT = {
     ("llc_core/compute/compiling.py", "_ts"): "a patch, which the engine needs without the app",
     ("llc_core/compute/kept_kernels.py", "_cache"): "a patch, which the engine needs without the app",
     ("llc_core/decisions/linear_agent.py", "_standard_gamma"): "torch has no other gamma draw that takes a generator",
-    ("llc_core/potentials/module/layers.py", "_forward_hooks"): "torch has no question whether a module has hooks",
-    ("llc_core/potentials/module/layers.py", "_forward_pre_hooks"): "torch has no question whether a module has hooks",
     (
-        "llc_core/potentials/module/layers.py",
+        "llc_core/potentials/module/passes/layers.py",
+        "_forward_hooks",
+    ): "torch has no question whether a module has hooks",
+    (
+        "llc_core/potentials/module/passes/layers.py",
+        "_forward_pre_hooks",
+    ): "torch has no question whether a module has hooks",
+    (
+        "llc_core/potentials/module/passes/layers.py",
         "_orig_mod",
     ): "torch.compile has no other name for the module that it was given",
     (
         "llc_core/potentials/module/parameters.py",
         "_orig_mod",
     ): "torch.compile has no other name for the module that it was given",
-    ("llc_core/potentials/module/passes.py", "_scaled_dot_product_attention_math"): (
+    ("llc_core/potentials/module/passes/any_module.py", "_scaled_dot_product_attention_math"): (
         "torch's other way to plain products is a setting of the whole thread"
     ),
     (
-        "llc_core/potentials/module/operations.py",
+        "llc_core/potentials/module/passes/operations.py",
         "_python_dispatch",
     ): "torch's documentation has TorchDispatchMode there",
     ("lab/benchmarks/speed/memory.py", "_python_dispatch"): "torch's documentation has TorchDispatchMode there",

@@ -43,6 +43,7 @@ FIRST = PRESETS[1]
 class Benchmark(TiledPage):
     """One session's page. Nothing runs here: it shows what sweeps have stored, and follows one that is running."""
 
+    tile = staticmethod(tile)
     task, own_settings, can_reveal = TASK, OWN_CHOICE, True
 
     def __init__(self) -> None:
@@ -84,9 +85,6 @@ class Benchmark(TiledPage):
     def parts(self) -> dict[str, list[Any]]:
         parts = super().parts
         return {**parts, "texts": [*parts["texts"], self.results.table_words]}
-
-    def tile(self, preset: Any) -> dict[str, str]:
-        return tile(preset)
 
     def hidden(self, tiles: Sequence[dict[str, str]]) -> list[dict[str, str]]:
         return hidden_tiles(tiles, TASK)  # their titles say which runs are shown, and may stay

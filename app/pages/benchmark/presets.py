@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from app.pages.preset import Preset
 
 
-@dataclass(frozen=True)
-class BenchmarkPreset:
-    """settings: fields of `BenchmarkConfig` that differ from its defaults."""
-
-    name: str
-    title: str
-    lesson: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+class BenchmarkPreset(Preset):
+    """Of `BenchmarkConfig`."""
 
 
 PRESETS = (

@@ -33,7 +33,7 @@ def _of_lambda(size: float) -> str:
     return f"{size:.0f} times λ" if size >= 10 else f"{percent(size)} of λ"
 
 
-def _how_far(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _how_far(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     best = now["best"]
     came = 0 if best < 0.1 else 1 if best < 1 else 2
     return came, (
@@ -42,12 +42,12 @@ def _how_far(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     )
 
 
-def _least(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _least(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     was, is_now = _of_lambda(before["best"]), _of_lambda(now["best"])
     return _moved(before["best"], now["best"]), f"The least root mean square error was {was} and is {is_now}."
 
 
-def _share(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _share(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     was, is_now = percent(before["near"]), percent(now["near"])
     return _moved(before["near"], now["near"]), f"Of all runs {was} were within ±{CLOSE:.0%}, and {is_now} are now."
 

@@ -20,7 +20,7 @@ from app.pages.decisions.config import (
     DecisionsConfig,
     OutsideSettings,
 )
-from app.style.layout import folded
+from app.style.layout import Viewed, folded
 from llc_core.fields import Hyper
 
 AGENT_NAMES = {
@@ -34,7 +34,7 @@ def _seed(help: str) -> NumberField:
     return field_of(DecisionsConfig, "seed", "Seed", (0, 100), high=999_999, help=help)
 
 
-class GameEditor(pn.viewable.Viewer):
+class GameEditor(Viewed):
     """Fields by name. `listener` is called after a change by the visitor."""
 
     def __init__(self, seen: Mapping[str, Field], hidden: Mapping[str, Field]) -> None:
@@ -44,9 +44,6 @@ class GameEditor(pn.viewable.Viewer):
         for each in self.fields.values():
             each.listener = lambda: self.listener()
         self._view = pn.Column(*seen.values(), folded(*hidden.values()), sizing_mode="stretch_width", margin=0)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from app.pages.decisions.job.digits import DigitsJob
 from app.pages.decisions.panels.outside import OutsidePanel
 from app.pages.decisions.panels.play import PlayPanel
 from app.pages.decisions.pictures import plain_tile, tile
-from app.pages.decisions.presets import PRESETS, DecisionsPreset
+from app.pages.decisions.presets import PRESETS
 from app.pages.decisions.scene import Scene, get_scene
 from app.pages.decisions.takeaway import DecisionsTakeaway
 from app.pages.decisions.texts import DIGITS_TASK, OWN_SETTINGS, TASK, bandit_headline, digits_headline
@@ -39,6 +39,10 @@ class Decisions(Page):
     own_settings = OWN_SETTINGS
     can_reveal = True
     paces = PACES
+    tile = staticmethod(tile)
+    plain_tile = staticmethod(plain_tile)
+    settings = DecisionsConfig
+    scene_of = staticmethod(get_scene)
     config: DecisionsConfig
     scene: Scene
 
@@ -84,24 +88,12 @@ class Decisions(Page):
         """What stands in place of a lesson while the answers are hidden."""
         return TASK if self.config.plays else DIGITS_TASK
 
-    def tile(self, preset: DecisionsPreset) -> dict[str, str]:
-        return tile(preset)
-
-    def plain_tile(self, preset: DecisionsPreset) -> dict[str, str]:
-        return plain_tile(preset)
-
-    def of_link(self, configuration: Mapping[str, Any]) -> DecisionsConfig:
-        return DecisionsConfig.from_dict(configuration)
-
     def of_side_bar(self) -> DecisionsConfig:
         settings = self.editor.settings
         seed = settings.pop("seed")
         if self.config.plays:
             return self.config.replace(bandit=BanditSettings(**settings), seed=seed)
         return self.config.replace(outside=OutsideSettings(**settings), seed=seed)
-
-    def scene_of(self, config: DecisionsConfig) -> Scene:
-        return get_scene(config)
 
     def job(self, config: DecisionsConfig, scene: Scene) -> Callable[[], Job]:
         return partial(BanditJob if config.plays else DigitsJob, scene)

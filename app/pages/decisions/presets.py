@@ -14,6 +14,7 @@ from app.pages.decisions.config import (
     DecisionsConfig,
     OutsideSettings,
 )
+from app.pages.preset import Named
 
 
 def play(agent: str, policy: str = "mean") -> dict[str, str]:
@@ -21,12 +22,9 @@ def play(agent: str, policy: str = "mean") -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class DecisionsPreset:
+class DecisionsPreset(Named):
     """settings: what differs from the defaults of the game."""
 
-    name: str
-    title: str
-    lesson: str
     game: str = MUSHROOMS_GAME
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -21,13 +21,13 @@ def _measured(view: Any) -> Numbers:
     return {} if seen.scores is None else {"draws": seen.scores.auroc, "one": view.panel.one.auroc}
 
 
-def _loses_less(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _loses_less(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     left, right = now["left"], now["right"]
     came = 2 if left == right else 0 if left < right else 1
     return came, f"By its own decisions the left one lost {left:,.0f} and the right one {right:,.0f}, in this one play."
 
 
-def _tells(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _tells(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     draws, one = now["draws"], now["one"]
     came = 2 if abs(draws - one) < ALIKE else 0 if draws > one else 1
     return (

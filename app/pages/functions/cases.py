@@ -171,7 +171,7 @@ CASES = {"linear": linear, "torus": torus, "sorting": sorting}
 """By the kind of the problem."""
 
 
-def linear_law(case: Case) -> tuple[np.ndarray, np.ndarray]:
+def linear_distribution(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """Mean [n] and covariance [n, n] of f given y: f ~ N(0, AAᵀ) before."""
     kernel = linear_features(case.x) @ linear_features(case.x).T
     gain = kernel @ np.linalg.inv(kernel + NOISE * np.eye(len(kernel)))

@@ -10,7 +10,7 @@ import panel as pn
 
 from app.controls.fields import ChoiceField, Field, NumberField, field_of, make_field
 from app.pages.functions.config import ACROSS, LANGEVIN, POOLED, SAMPLERS, SHARES, FunctionsConfig
-from app.style.layout import folded
+from app.style.layout import Viewed, folded
 from llc_core.fields import Hyper, hyper_fields
 from llc_core.samplers.registry import build, samplers
 
@@ -21,7 +21,7 @@ BAND_HELP = (
 )
 
 
-class RunPanel(pn.viewable.Viewer):
+class RunPanel(Viewed):
     """Sampler and its fields, chains, iterations, band. `listener` is called after a change by the visitor."""
 
     def __init__(self) -> None:
@@ -62,9 +62,6 @@ class RunPanel(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def values(self) -> dict[str, Any]:

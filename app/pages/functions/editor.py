@@ -21,7 +21,7 @@ from app.pages.functions.config import (
     checked_problem,
     network_of,
 )
-from app.style.layout import complain, complaint, folded, prose
+from app.style.layout import Viewed, complain, complaint, folded, prose
 from llc_core.fields import Hyper, one_line
 from llc_core.networks.tables import read_table
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
@@ -39,7 +39,7 @@ LARGEST_FILE = 100_000
 """Bytes of a file of data: 64 points take two thousand."""
 
 
-class NetworkEditor(pn.viewable.Viewer):
+class NetworkEditor(Viewed):
     """`problem` is the last valid description; what is wrong leaves it as it was and shows a sentence.
 
     `listener` is called when the visitor has made another valid problem.
@@ -77,9 +77,6 @@ class NetworkEditor(pn.viewable.Viewer):
         )
         self._view = pn.Column(self.words, self._network, self.message, sizing_mode="stretch_width", margin=0)
         self.show(problem)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     def show(self, problem: Mapping[str, Any]) -> None:
         """Set the fields to a problem, without reporting a change."""

@@ -4,10 +4,9 @@ what a visitor does."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import Any
 
 import panel as pn
 
@@ -25,7 +24,7 @@ from app.pages.functions.panels.particles import ParticlesPanel
 from app.pages.functions.panels.risk.panel import RiskPanel
 from app.pages.functions.panels.truth import Truth
 from app.pages.functions.pictures import GAUGES, draw_gauges, tile
-from app.pages.functions.presets import PRESETS, FunctionsPreset
+from app.pages.functions.presets import PRESETS
 from app.pages.functions.scene import Scene, scene_of
 from app.pages.functions.takeaway import FunctionsTakeaway, bands_csv, results_csv
 from app.pages.functions.texts import (
@@ -59,6 +58,9 @@ class WeightsAndFunctions(Page):
     task = "Do the networks agree on the function, and do they agree on their weights? Decide before the run ends."
     own_settings = OWN_SETTINGS
     can_reveal = True
+    tile = staticmethod(tile)
+    settings = FunctionsConfig
+    scene_of = staticmethod(scene_of)
     config: FunctionsConfig
     scene: Scene
 
@@ -113,17 +115,8 @@ class WeightsAndFunctions(Page):
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
 
-    def tile(self, preset: FunctionsPreset) -> dict[str, str]:
-        return tile(preset)
-
-    def of_link(self, configuration: Mapping[str, Any]) -> FunctionsConfig:
-        return FunctionsConfig.from_dict(configuration)
-
     def of_side_bar(self) -> FunctionsConfig:
         return FunctionsConfig(problem=self.editor.problem, **self.run_panel.values)
-
-    def scene_of(self, config: FunctionsConfig) -> Scene:
-        return scene_of(config)
 
     def memory(self, config: FunctionsConfig, scene: Scene) -> float:
         return scene.memory
@@ -154,8 +147,8 @@ class WeightsAndFunctions(Page):
 
     def _draw_answers(self) -> None:
         for name, found in (("limit", self.truth.limit), ("exact", self.truth.exact)):
-            told = found if self.answers.visible else None
-            self.figure.show_posterior(name, self.scene, told, self.config.share)
+            shown = found if self.answers.visible else None
+            self.figure.show_posterior(name, self.scene, shown, self.config.share)
         self._heard.say(self.figure.summary(), now=True)  # at once: an answer may be hidden now
         self.forget_words()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from app.pages.functions.config import ACROSS, DEEP, KIND, LANGEVIN, UNDERDAMPED, FunctionsConfig
+from app.pages.preset import Preset
 
 
 def _network(width: int = 20, **changes: Any) -> dict[str, Any]:
@@ -22,18 +21,8 @@ def printed_step(width: int, points: int = 7) -> float:
     return 2 * 0.025 / (points * width)
 
 
-@dataclass(frozen=True)
-class FunctionsPreset:
-    """settings: fields of `FunctionsConfig` that differ from its defaults."""
-
-    name: str
-    title: str
-    lesson: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def config(self) -> FunctionsConfig:
-        return FunctionsConfig(**self.settings)
+class FunctionsPreset(Preset):
+    of = FunctionsConfig
 
 
 PRESETS = (

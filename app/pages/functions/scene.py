@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.pages.functions.cases import CASES, Case, linear_law
+from app.pages.functions.cases import CASES, Case, linear_distribution
 from app.pages.functions.config import DEEP, DEEP_NETWORK, ROWS, SHARES, FunctionsConfig, key_of, network_of
 from app.runs.allowance import check_allowance
 from app.runs.apart import only_unhurried, whole
@@ -179,10 +179,10 @@ def limit_law(found: GaussianPosterior) -> Posterior:
     return Posterior(found.mean, found.sd, low, high, math.inf, found.log_evidence)
 
 
-def case_law(case: Case) -> Posterior:
+def case_distribution(case: Case) -> Posterior:
     """The exact distribution of the function of a case: normal, or by quadrature."""
     if case.law is None:
-        return limit_law(GaussianPosterior(*linear_law(case), math.nan))
+        return limit_law(GaussianPosterior(*linear_distribution(case), math.nan))
     points, shares = case.law()
     values = case.curve(points)
     mean = shares @ values

@@ -16,7 +16,7 @@ def _measured(view: Any) -> Numbers:
     return {} if found is None else {"weights": found.gauges.weights, "functions": found.gauges.functions}
 
 
-def _who(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _who(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     weights, functions = now["weights"], now["functions"]
     came = 2 if functions >= AGREE else 1 if weights < AGREE else 0
     return came, (

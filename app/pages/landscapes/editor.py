@@ -28,7 +28,7 @@ from app.pages.landscapes.controls import (
 )
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
-from app.style.layout import cell, complain, complaint, prose
+from app.style.layout import Viewed, cell, complain, complaint, prose
 from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
 from llc_core.potentials.plane.models import EXAMPLE_STROKES
@@ -42,7 +42,7 @@ DRAWN_HINT = (
 HINT = "+ − * / ^, exp log sqrt sin cos tanh abs cosh, pi and e. Its zeros are the valley; w0 must be one of them."
 
 
-class LandscapeEditor(pn.viewable.Viewer):
+class LandscapeEditor(Viewed):
     """`problem` is the last valid description; bad input leaves it as it was and shows a sentence under the entries.
 
     `choices` are for the bar. `listener` is called when the user has made another valid landscape or start.
@@ -78,9 +78,6 @@ class LandscapeEditor(pn.viewable.Viewer):
         for field in (*self.start, self.n, self.seed):
             field.listener = self._on_change
         self.show(problem)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     def show(self, problem: Mapping[str, Any]) -> None:
         """Set the entries to a landscape, without reporting a change."""

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.pages.preset import Named
+
 
 @dataclass(frozen=True)
-class LandscapePreset:
+class LandscapePreset(Named):
     """own: keys of the landscape beside its name.  settings: fields of RunConfig that differ from the page's defaults."""
 
-    name: str
-    title: str
-    lesson: str
     landscape: str
     own: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -95,8 +95,8 @@ def verdict(state: State, problem: Planar, value: float | None, with_answers: bo
     if not with_answers or value is None or not math.isfinite(estimate.llc):
         return tone, words
     where = "" if thrown_out else _place(problem, estimate, value)
-    told = f"{value:.4g}" in words
-    found = "" if told and not where else f" {_found(problem, estimate, value)}{where and f': {where}'}."
+    named = f"{value:.4g}" in words
+    found = "" if named and not where else f" {_found(problem, estimate, value)}{where and f': {where}'}."
     return tone, f"{words}{found} {finite(problem, estimate.n_beta, value)}"
 
 

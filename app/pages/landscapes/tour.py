@@ -8,9 +8,9 @@ from app.style.numbers import with_error
 VALUES = (1.0, 0.5, 0.0)
 
 
-def _nearest(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _nearest(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     came = min(range(len(VALUES)), key=lambda place: abs(VALUES[place] - now["llc"]))
-    return came, f"λ̂ is {with_error(now['llc'], now['se'])}{exactly(now, told)}."
+    return came, f"λ̂ is {with_error(now['llc'], now['se'])}{exactly(now, shown)}."
 
 
 TOUR = Tour(

@@ -19,7 +19,7 @@ from app.pages.many_modes.config import (
     particles,
 )
 from app.pages.many_modes.controls import method_fields
-from app.style.layout import folded
+from app.style.layout import Viewed, folded
 from llc_core.fields import Hyper
 from llc_core.interactions.registry import build
 
@@ -37,7 +37,7 @@ FIRST: Mapping[str, Callable[[], dict[str, Any]]] = {
 """What a method begins with when it is chosen."""
 
 
-class SideEditor(pn.viewable.Viewer):
+class SideEditor(Viewed):
     """One side. `value` is its description, for `ModesConfig`; `listener` is called after a change by the visitor."""
 
     def __init__(self, side: str):
@@ -51,9 +51,6 @@ class SideEditor(pn.viewable.Viewer):
         self._shown = ""
         self.fields: dict[str, Field] = {}
         self._view = pn.Column(sizing_mode="stretch_width", margin=0)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def value(self) -> dict[str, Any]:
@@ -98,7 +95,7 @@ class SideEditor(pn.viewable.Viewer):
         self.listener()
 
 
-class RunEditor(pn.viewable.Viewer):
+class RunEditor(Viewed):
     """What both sides share: the noise of the energy, gradients, trials, seed."""
 
     def __init__(self) -> None:
@@ -124,9 +121,6 @@ class RunEditor(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def values(self) -> dict[str, Any]:

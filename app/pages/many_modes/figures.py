@@ -135,7 +135,7 @@ class CellsFigure:
         self.plot.js_on_change("inner_width", CustomJS(args={"glyph": self._texts.glyph}, code=SMALLER))
         shades = LinearColorMapper(palette=DENSITY[side], low=0, high=1)
         self._image = self.plot.image("image", "x", "y", "dw", "dh", source=self.density, color_mapper=shades)
-        self.told = True
+        self.shows_ratio = True
         """Whether the ratios to the exact masses are sent: what is sent can be read, seen or not."""
         self.show_only("ratio")
 
@@ -153,7 +153,7 @@ class CellsFigure:
         masses = seen.masses()
         if not np.isfinite(masses).all():
             return
-        if self.told:
+        if self.shows_ratio:
             self._show_ratio(scene, masses)
         else:
             self.ratio.data = {name: [] for name in self.ratio.column_names}
@@ -177,7 +177,7 @@ class CellsFigure:
         """The cells in a sentence; empty while there is nothing to see, or while the exact masses are hidden."""
         log = np.asarray(self.ratio.data["log"], float)
         log = log[np.isfinite(log)]
-        if not len(log) or not self.told:
+        if not len(log) or not self.shows_ratio:
             return ""
         close = int((np.abs(log) <= 1).sum())
         low, high = (_times(2.0 ** float(end)) for end in (log.min(), log.max()))

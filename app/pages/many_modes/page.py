@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from app.pages.many_modes.panels.curves import KlPanel
 from app.pages.many_modes.panels.inside import Inside
 from app.pages.many_modes.panels.side import Side
 from app.pages.many_modes.pictures import plain_tile, tile
-from app.pages.many_modes.presets import PRESETS, ModesPreset
+from app.pages.many_modes.presets import PRESETS
 from app.pages.many_modes.scene import Scene, get_scene
 from app.pages.many_modes.takeaway import ModesTakeaway
 from app.pages.many_modes.texts import ANSWERS, OWN_SETTINGS, PICTURES, headline
@@ -37,6 +36,10 @@ class ManyModes(Page):
     own_settings = OWN_SETTINGS
     can_reveal = True
     settings_show_more = True  # a ladder of one's own becomes a geometric one
+    tile = staticmethod(tile)
+    plain_tile = staticmethod(plain_tile)
+    settings = ModesConfig
+    scene_of = staticmethod(get_scene)
     config: ModesConfig
     scene: Scene
 
@@ -80,20 +83,8 @@ class ManyModes(Page):
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
 
-    def tile(self, preset: ModesPreset) -> dict[str, str]:
-        return tile(preset)
-
-    def plain_tile(self, preset: ModesPreset) -> dict[str, str]:
-        return plain_tile(preset)
-
-    def of_link(self, configuration: Mapping[str, Any]) -> ModesConfig:
-        return ModesConfig.from_dict(configuration)
-
     def of_side_bar(self) -> ModesConfig:
         return ModesConfig(**{side: self.editors[side].value for side in SIDES}, **self.run_editor.values)
-
-    def scene_of(self, config: ModesConfig) -> Scene:
-        return get_scene(config)
 
     def job(self, config: ModesConfig, scene: Scene) -> Callable[[], Job]:
         return partial(ModesJob, config)
@@ -137,7 +128,7 @@ class ManyModes(Page):
         """Cells, KL and the exact θ are not even sent while they are hidden; the sentence above asks for itself."""
         self.takeaway.withheld = not visible
         for side in self.sides.values():
-            side.cells.told = visible
+            side.cells.shows_ratio = visible
         self._on_shown()
         for inside in self.insides.values():
             inside.show_answers(visible)

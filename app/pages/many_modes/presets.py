@@ -3,11 +3,8 @@ measured by this page's own runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
 from app.pages.many_modes.config import ModesConfig, alone, contour, cyclical, ladder, particles
+from app.pages.preset import Preset
 
 NOISE = 0.25
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
@@ -16,18 +13,8 @@ LOG_BINS = {"scale": "log", "low": 0.01, "high": 6.0, "bins": 16, "pilot": 0, "r
 PRINTED = {"correction": 30.0, "energy_variance": NOISE**2}
 
 
-@dataclass(frozen=True)
-class ModesPreset:
-    """settings: fields of `ModesConfig` that differ from its defaults."""
-
-    name: str
-    title: str
-    lesson: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def config(self) -> ModesConfig:
-        return ModesConfig(**self.settings)
+class ModesPreset(Preset):
+    of = ModesConfig
 
 
 PRESETS = (

@@ -19,7 +19,7 @@ def _measured(view: Any) -> Numbers:
     return {**{side: median(kl) for side, kl in kls.items()}, "factor": at_least(kls["left"], kls["right"])}
 
 
-def _nearer(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _nearer(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     left, right, factor = now["left"], now["right"], now["factor"]
     came = 2 if factor <= 1 else 0 if left < right else 1
     sure = "the trials show no difference" if factor <= 1 else f"that is a factor of {factor:.1f} at least"

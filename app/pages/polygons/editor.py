@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import panel as pn
-
 from app.controls.fields import ChoiceField
 from app.pages.polygons.scene import NAMES
-from app.style.layout import cell
+from app.style.layout import Viewed, cell
 from llc_core.fields import Hyper
 from llc_core.potentials.polygons import FEWEST, LEFT_OUT, MOST, MOST_FEATURES, SAMPLES
 
@@ -18,7 +16,7 @@ SIDES = {str(sides): f"{name} ({sides} corners)" for sides, name in NAMES.items(
 WHAT = {"silent": "is silent", "mean": "answers with its mean"}
 
 
-class PolygonEditor(pn.viewable.Viewer):
+class PolygonEditor(Viewed):
     """`problem` is what the entries describe. `listener` is called after a change by the visitor."""
 
     def __init__(self) -> None:
@@ -33,9 +31,6 @@ class PolygonEditor(pn.viewable.Viewer):
         self.left_out.listener = lambda: self.listener()
         self.choices = [cell(self.features), cell(self.sides)]
         self._view = cell(self.left_out)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def problem(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.pages.preset import Named
 from llc_core.potentials import Superposition
 
 RUN = {"steps": 8_000, "burn_in": 0.25, "localization": Superposition.localization}
@@ -13,12 +14,9 @@ RUN = {"steps": 8_000, "burn_in": 0.25, "localization": Superposition.localizati
 
 
 @dataclass(frozen=True)
-class PolygonPreset:
+class PolygonPreset(Named):
     """sides, features, left_out: of `llc_core.potentials.polygons`.  settings: of the run that differ from the page's defaults."""
 
-    name: str
-    title: str
-    lesson: str
     sides: int
     features: int = 6
     left_out: str = "silent"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import panel as pn
 import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField, NumberField, field_of
 from app.controls.parsing import parse_numbers, parse_reals
 from app.pages.stages.config import OWN, REAL, StagesConfig
-from app.style.layout import cell
+from app.style.layout import Viewed, cell
 from llc_core.fields import hyper_fields
 
 TEACHERS = {OWN: "what it has learned so far", REAL: "the real teacher"}
 
 
-class StagesEditor(pn.viewable.Viewer):
+class StagesEditor(Viewed):
     """`value` is a configuration; ValueError, one sentence, where the entries are none. `listener`: called after a change."""
 
     def __init__(self) -> None:
@@ -41,9 +40,6 @@ class StagesEditor(pn.viewable.Viewer):
             text.param.watch(self._on_change, "value")
         self.choices = [cell(self.widths), cell(self.values), cell(self.teacher)]
         self._view = cell(*self.fields.values())
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def value(self) -> StagesConfig:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,10 @@ class Stages(Page):
     memory_of = "This staircase"
     own_settings = OWN_SETTINGS
     can_reveal = True
+    tile = staticmethod(tile)
+    plain_tile = staticmethod(plain_tile)
+    settings = StagesConfig
+    scene_of = staticmethod(get_scene)
     config: StagesConfig
     scene: Found
 
@@ -102,20 +106,8 @@ class Stages(Page):
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
 
-    def tile(self, preset: StagesPreset) -> dict[str, str]:
-        return tile(preset)
-
-    def plain_tile(self, preset: StagesPreset) -> dict[str, str]:
-        return plain_tile(preset)
-
-    def of_link(self, configuration: Mapping[str, Any]) -> StagesConfig:
-        return StagesConfig.from_dict(configuration)
-
     def of_side_bar(self) -> StagesConfig:
         return self.editor.value
-
-    def scene_of(self, config: StagesConfig) -> Found:
-        return get_scene(config)
 
     def job(self, config: StagesConfig, scene: Found) -> Callable[[], Job]:
         return partial(StagesJob, config)

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.pages.preset import Named
 from app.pages.stages.config import REAL, StagesConfig
 
 
 @dataclass(frozen=True)
-class StagesPreset:
+class StagesPreset(Named):
     """levels: exact λ at each rest, for the tile.  settings: fields of `StagesConfig` that differ from its defaults."""
 
-    name: str
-    title: str
-    lesson: str
     levels: tuple[float, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
 

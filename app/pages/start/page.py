@@ -43,6 +43,7 @@ GLOSSARY = (  # plainer than `app.style.glossary`: no sign is used that this pag
 class Start(TiledPage):
     """One visitor's page. No run is kept here: `configuration` says what the sliders say."""
 
+    tile = staticmethod(tile)
     own_settings = "Your own valley. Watch how long λ̂ needs to come to rest."
     can_reveal = True
 
@@ -69,9 +70,6 @@ class Start(TiledPage):
 
     def question(self) -> str:
         return QUESTION
-
-    def tile(self, preset: StartPreset) -> dict[str, str]:
-        return tile(preset)
 
     def configuration(self) -> dict[str, Any]:
         return self._config.to_dict()

@@ -12,7 +12,7 @@ from app.controls.fields import ChoiceField
 from app.pages.stationary_bias.controls.expression import ExpressionEditor
 from app.pages.stationary_bias.controls.points import PointsEditor
 from app.style.formula import displayable
-from app.style.layout import cell, complain, complaint, prose
+from app.style.layout import Viewed, cell, complain, complaint, prose
 from llc_core.fields import Hyper
 from llc_core.potentials.line.build import landscape, line_price
 from llc_core.potentials.line.landscape import Landscape
@@ -21,7 +21,7 @@ from llc_core.potentials.line.named import LANDSCAPES
 POINTS, EXPRESSION = "points", "expression"
 
 
-class TargetEditor(pn.viewable.Viewer):
+class TargetEditor(Viewed):
     """`target` is the last valid description; bad input leaves it as it was and shows a sentence beside the entry.
 
     `listener` is called when the user has made another valid target.
@@ -50,9 +50,6 @@ class TargetEditor(pn.viewable.Viewer):
         self._points: PointsEditor | None = None
         self._expression: ExpressionEditor | None = None
         self.show(target)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     def show(self, target: Mapping[str, Any]) -> None:
         """Set the entries to a target, without reporting a change."""

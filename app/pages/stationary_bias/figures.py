@@ -31,11 +31,11 @@ class Frame:
     def __init__(self) -> None:
         self.x, self.y = Range1d(-4, 4), GrowingRange()
 
-    def reset(self, scene: Scene, told: bool = True) -> None:
-        """told: whether the distributions of the samplers are drawn; else the range must not tell how high they are."""
+    def reset(self, scene: Scene, shown: bool = True) -> None:
+        """shown: whether the distributions of the samplers are drawn; else the range must not tell how high they are."""
         low, high = scene.bins.low, scene.bins.high
         self.x.update(start=low, end=high, reset_start=low, reset_end=high)
-        laws = (scene.density, scene.left.density, scene.right.density) if told else (scene.density,)
+        laws = (scene.density, scene.left.density, scene.right.density) if shown else (scene.density,)
         tops = [_top(values) for values in laws]
         self.y.reset(0, nice_above(1.12 * max(tops)))
 
@@ -49,7 +49,7 @@ def _line_figure(height: int, x: Range1d, y: Range1d, y_label: str, name: str, *
     return house_figure(name, height, x_range=x, y_range=y, y_axis_label=y_label, min_border=4, **options)
 
 
-class LawFigure:
+class DistributionFigure:
     """Histogram, target, predicted distribution and exact distribution at this step size, of one side."""
 
     def __init__(self, side: str, frame: Frame):
@@ -87,7 +87,7 @@ class LawFigure:
         """Show the distributions of a new scene and an empty histogram."""
         side = scene.side(self.side)
         self._laws = [scene.x, scene.density, side.density]
-        self._send_laws()
+        self._send_distributions()
         self.histogram.data = _bars(scene.bins, np.zeros(scene.bins.count))
         self.show_exact(np.zeros(0), np.zeros(0))
 
@@ -106,10 +106,10 @@ class LawFigure:
     def show_answers(self, visible: bool) -> None:
         """The distributions that the sampler has, or only the one that it should have: what is sent can be read, seen or not."""
         self._told = visible
-        self._send_laws()
+        self._send_distributions()
         self.show_exact(*self._finite)
 
-    def _send_laws(self) -> None:
+    def _send_distributions(self) -> None:
         x, target, predicted = self._laws
         self.curves.data = {"x": x, "target": target, "predicted": predicted if self._told else np.full(len(x), np.nan)}
 

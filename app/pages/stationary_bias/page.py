@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import panel as pn
@@ -21,7 +20,7 @@ from app.pages.stationary_bias.panels.below import Below
 from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.pages.stationary_bias.panels.side.panel import Side
 from app.pages.stationary_bias.pictures import tile
-from app.pages.stationary_bias.presets import PRESETS, BiasPreset
+from app.pages.stationary_bias.presets import PRESETS
 from app.pages.stationary_bias.scene import Scene, get_scene
 from app.pages.stationary_bias.takeaway import BiasTakeaway
 from app.pages.stationary_bias.texts import FIRST_SHOWN, OWN_SETTINGS, QUESTION, SHOWN, caption
@@ -51,6 +50,9 @@ class StationaryBias(Page):
     memory_of = "This comparison"
     own_settings = OWN_SETTINGS
     can_reveal = True
+    tile = staticmethod(tile)
+    settings = BiasConfig
+    scene_of = staticmethod(get_scene)
     config: BiasConfig
     scene: Scene
 
@@ -95,21 +97,12 @@ class StationaryBias(Page):
 
     # -- one configuration, and a run of it ---------------------------------------------------------------------------
 
-    def tile(self, preset: BiasPreset) -> dict[str, str]:
-        return tile(preset)
-
-    def of_link(self, configuration: Mapping[str, Any]) -> BiasConfig:
-        return BiasConfig.from_dict(configuration)
-
     def of_side_bar(self) -> BiasConfig:
         return BiasConfig(
             target=self.target.target,
             **{side: self.sides[side].panel.value for side in SIDES},
             **self.run_panel.values,
         )
-
-    def scene_of(self, config: BiasConfig) -> Scene:
-        return get_scene(config)
 
     def job(self, config: BiasConfig, scene: Scene) -> Callable[[], Job]:
         return partial(BiasJob, config)

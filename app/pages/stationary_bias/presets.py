@@ -5,10 +5,9 @@ The sentences state what was measured on this page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from app.pages.preset import Preset
 from app.pages.stationary_bias.config import DECAY, STEP, BiasConfig
 
 
@@ -24,18 +23,8 @@ def _named(name: str) -> dict[str, Any]:
     return {"kind": "landscape", "name": name}
 
 
-@dataclass(frozen=True)
-class BiasPreset:
-    """settings: fields of `BiasConfig` that differ from its defaults."""
-
-    name: str
-    title: str
-    lesson: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def config(self) -> BiasConfig:
-        return BiasConfig(**self.settings)
+class BiasPreset(Preset):
+    of = BiasConfig
 
 
 PRESETS = (

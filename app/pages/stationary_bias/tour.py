@@ -21,7 +21,7 @@ def _measured(view: Any) -> Numbers:
     }
 
 
-def _nearer(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _nearer(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     left, right = now["left"], now["right"]
     alike = abs(left - right) <= 3 * now["chance"]
     came = 2 if alike else 0 if left < right else 1
@@ -31,7 +31,7 @@ def _nearer(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     )
 
 
-def _wider(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _wider(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     left, right = now["left_second"], now["right_second"]
     came = 1 if abs(left / right - 1) < 0.05 else 0 if left > right else 2
     return came, f"The mean of x² is {left:.2f} on the left and {right:.2f} on the right."

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from app.controls.uploads import taken
 from app.pages.your_network.config import ALL_PARTS, NETWORKS, OPTIMIZERS, NetworkChoice, parts
-from app.style.layout import cell
+from app.style.layout import Viewed, cell
 from llc_core.fields import one_line
 from llc_core.networks import build_model, load_state
 from llc_core.networks.files import SUFFIXES
@@ -33,7 +33,7 @@ FROM_FILE = -1
 """In the list of checkpoints: the parameters of the file that was opened."""
 
 
-class CheckpointEditor(pn.viewable.Viewer):
+class CheckpointEditor(Viewed):
     """`choice` is what `show` or the visitor selected last, `weights` the parameters of an opened file, or None.
 
     choices: for the bar.  listener: called after another selection.  on_weights: called with the name of a file whose weights are selected now.
@@ -60,9 +60,6 @@ class CheckpointEditor(pn.viewable.Viewer):
         self.upload.param.watch(self._on_upload, "value")
         self.choices = self.network, self.checkpoint
         self._view = cell(self.optimizer, self.part, self.upload)
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     def show(self, choice: NetworkChoice, weights: Mapping[str, Tensor] | None = None) -> None:
         """Select this, without reporting a change."""
@@ -159,9 +156,9 @@ def misfit(name: str, weights: Mapping[str, Tensor], network: str) -> str:
 
 
 def _listed(found: Mapping[str, tuple[int, ...]]) -> str:
-    told = [
+    words = [
         f"{one_line(name)[:40]} ({' × '.join(map(str, shape)) or 'a number'})"
         for name, shape in [*found.items()][:MOST_TOLD]
     ]
-    rest = len(found) - len(told)
-    return ", ".join(told) + (f" and {rest} more" if rest > 0 else "") if told else "none"
+    rest = len(found) - len(words)
+    return ", ".join(words) + (f" and {rest} more" if rest > 0 else "") if words else "none"

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.pages.preset import Named
+
 
 @dataclass(frozen=True)
-class NetworkPreset:
+class NetworkPreset(Named):
     """config: what `app.pages.your_network.scene.link_config` reads.  shape: units of each layer on the tile."""
 
-    name: str
-    title: str
-    lesson: str
     config: Mapping[str, Any] = field(default_factory=dict)
     shape: tuple[int, ...] = (5, 4, 3)
 

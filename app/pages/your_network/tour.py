@@ -9,7 +9,7 @@ WEIGHTS = 2_410
 """Of the network "small"."""
 
 
-def _share(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _share(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     share = 2 * now["llc"] / WEIGHTS
     came = 0 if share < 0.1 else 1 if share < 0.6 else 2
     found = with_error(now["llc"], now["se"])
@@ -19,7 +19,7 @@ def _share(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
     )
 
 
-def _sign(before: Numbers, now: Numbers, told: bool) -> tuple[int, str]:
+def _sign(before: Numbers, now: Numbers, shown: bool) -> tuple[int, str]:
     came = 1 if abs(now["llc"]) <= 3 * now["se"] else 0 if now["llc"] > 0 else 2
     found = with_error(now["llc"], now["se"]).replace("-", "−")
     return came, f"λ̂ is {found}; below 0 it says that w0 is no minimum."

@@ -10,7 +10,6 @@ up (found by a short automatic run), 8 chains each, from w0. The same problem's 
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -18,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from lab.benchmarks.command import read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig, Sampler
 from llc_core.engine.run import Run
 from llc_core.references.gibbs import gibbs_reference
@@ -107,12 +106,7 @@ def measure(problem: DeepLinearNetwork, name: str, steps: int, seed: int) -> lis
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--problems", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parse(parser, globals(), problems=1, steps=200)
-    print(machine())
+    arguments = read_options(globals(), {"problems": 1, "steps": 200}, problems=20, steps=STEPS, output=OUTPUT)
     found = []
     for seed, problem in enumerate(problems(arguments.problems)):
         begin = time.perf_counter()

@@ -8,12 +8,9 @@ loss. Both are computed from the same run, for 48 chains with independent batche
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 
@@ -22,9 +19,7 @@ CHAINS, STEPS = 48, 1000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse(parser, globals(), WIDTHS=lambda widths: widths[:1], CHAINS=4, STEPS=20)
-    print(machine())
+    read_options(globals(), {"WIDTHS": lambda widths: widths[:1], "CHAINS": 4, "STEPS": 20})
     print("problem                       baseline      mean λ̂       sd over chains   variance / same_batch")
     for widths in WIDTHS:
         problem = DeepLinearNetwork.random(widths=widths, ranks="full", seed=0)

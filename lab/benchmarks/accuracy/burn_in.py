@@ -9,7 +9,6 @@ and that of the exact one), the root mean square of error over standard error, a
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterable
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from app.pages.local_geometry.presets import PRESETS, Preset
 from app.pages.local_geometry.scene import preset_config, scene_of
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import Estimate, Run, RunConfig
 from llc_core.engine.resolve import resolve
 from llc_core.references.gibbs import gibbs_reference
@@ -63,11 +62,13 @@ def line(preset: Preset, share: float, truth: Estimate, found: Iterable[Estimate
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("presets", nargs="*", default=["tiny", "regular", "singular"])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--first", type=int, default=100)
-    asked = parse(parser, globals(), presets=["tiny"], seeds=2)
+    asked = read_options(
+        globals(),
+        {"presets": ["tiny"], "seeds": 2},
+        presets=option(["tiny", "regular", "singular"], nargs="*", place=True),
+        seeds=10,
+        first=100,
+    )
     for preset in PRESETS:
         if preset.name in asked.presets:
             truth = exact(preset)

@@ -10,7 +10,6 @@ the loss should rise by tr ∇²L·step²/24 whatever λ is: "curvature" are the
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,8 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, compressibility
 from llc_core.networks import build_model, digits, potential_at, train
 
@@ -122,12 +120,13 @@ def trained(seeds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", type=int, default=200)
-    parser.add_argument("--seeds", type=int, default=5, help="trainings of digits")
-    options = parse(parser, globals(), networks=8, seeds=2, RESAMPLES=5, CHECKPOINTS=(), STEPS=10, SAMPLED=40)
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(),
+        {"networks": 8, "seeds": 2, "RESAMPLES": 5, "CHECKPOINTS": (), "STEPS": 10, "SAMPLED": 40},
+        one_thread=True,
+        networks=200,
+        seeds=option(5, "trainings of digits"),
+    )
     for kind in KINDS:
         linear(kind, options.networks)
     trained(options.seeds)

@@ -7,7 +7,6 @@ Independent draws and autoregressive chains tell of the estimators alone; HMC on
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +14,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import option, read_options
+from lab.benchmarks.smoke import status
 from llc_core import (
     HMC,
     Estimate,
@@ -52,13 +51,14 @@ COVER = (0.92, 0.98)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--runs", type=int, default=100, help="of HMC")
     small = {"seeds": 2, "runs": 1, "DIMS": (JUDGED,), "ROWS": 30, "STEPS": 100}
-    options = parse(parser, globals(), **small, RUN={**RUN, "steps": 60, "burn_in": 20})
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(),
+        {**small, "RUN": {**RUN, "steps": 60, "burn_in": 20}},
+        one_thread=True,
+        seeds=100,
+        runs=option(100, "of HMC"),
+    )
     fine = [
         kernels(options.seeds),
         left_out(),

@@ -10,16 +10,14 @@ and "reference": blocked Gibbs where it lies more than 5% from that. Two chains 
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
 
@@ -66,16 +64,18 @@ def table(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("size_class")
-    parser.add_argument("seeds", type=int, nargs="*")
-    parser.add_argument("--gradient", choices=("full", "control_variate"), default="full")
-    parser.add_argument("--steps", type=int, default=1_000_000)
-    parser.add_argument("--results", type=Path, default=Path("lab/results/decade_shares.json"))
-    parser.add_argument("--merge", type=Path, nargs="+", default=[], help="files of other runs to take rows from")
-    parser.add_argument("--table", action="store_true", help="only print what the file holds")
-    options = parse(parser, globals(), seeds=[0], steps=200, PILOT=200, SWEEPS=20)
-    torch.set_num_threads(1)
+    options = read_options(
+        globals(),
+        {"seeds": [0], "steps": 200, "PILOT": 200, "SWEEPS": 20},
+        one_thread=True,
+        size_class=option(place=True),
+        seeds=option(type=int, nargs="*", place=True),
+        gradient=option("full", choices=("full", "control_variate")),
+        steps=1_000_000,
+        results=Path("lab/results/decade_shares.json"),
+        merge=option([], "files of other runs to take rows from", type=Path),
+        table=option(False, "only print what the file holds"),
+    )
     held = json.loads(options.results.read_text()) if options.results.exists() else {"machine": machine(), "rows": []}
     for other in options.merge:
         held["rows"] += json.loads(other.read_text())["rows"]

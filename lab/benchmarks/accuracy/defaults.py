@@ -17,17 +17,14 @@ programs hardly change; with OMP_NUM_THREADS=1 they are what one quiet core take
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import KEPT, option, read_options
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.references.gibbs import gibbs_reference
 from llc_core.studies.keeping import Kept, Row
@@ -146,29 +143,27 @@ def summary(rows: dict[int, Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("size_class")
-    parser.add_argument("problems", type=int)
-    parser.add_argument("--ranks", default="equal")
-    parser.add_argument("--first", type=int, default=0, help="seed of the first problem")
-    parser.add_argument("--layers", type=int, default=1, help="networks of fewer layers are left out")
-    parser.add_argument("--sampler", help="in place of the engine's choice")
-    parser.add_argument("--sweeps", type=int, default=1000, help="Gibbs sweeps; 0: no reference")
-    parser.add_argument("--reference-chains", type=int, default=REFERENCE_CHAINS)
-    parser.add_argument("--reference-burn-in", type=int, help="sweeps that the reference leaves out")
-    parser.add_argument("--given-weights", action="store_true", help="pass the weights alone: ranks found numerically")
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: problems that are in it are not run again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="problems that are not begun by then are left out")
-    options = parse(
-        parser,
+    options = read_options(
         globals(),
-        size_class=lambda asked: ZEROS if asked == ZEROS else "1K",
-        problems=1,
-        layers=1,
-        sweeps=100,
-        reference_burn_in=None,
+        {
+            "size_class": lambda asked: ZEROS if asked == ZEROS else "1K",
+            "problems": 1,
+            "layers": 1,
+            "sweeps": 100,
+            "reference_burn_in": None,
+        },
+        size_class=option(place=True),
+        problems=option(type=int, place=True),
+        ranks="equal",
+        first=option(0, "seed of the first problem"),
+        layers=option(1, "networks of fewer layers are left out"),
+        sampler=option(None, "in place of the engine's choice"),
+        sweeps=option(1000, "Gibbs sweeps; 0: no reference"),
+        reference_chains=REFERENCE_CHAINS,
+        reference_burn_in=option(None, "sweeps that the reference leaves out", type=int),
+        given_weights=option(False, "pass the weights alone: ranks found numerically"),
+        **KEPT,
     )
-    print(machine())
     print("seed  dim  layers rank  expected   estimate ± se      error   Gibbs      Gibbs err  seconds  verdict")
     kept, rows, until = Kept(options.keep), {}, time.monotonic() + 60 * options.minutes
     for seed in seeds_of(options.size_class, options.ranks, options.first, options.problems, options.layers):

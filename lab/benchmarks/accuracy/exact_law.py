@@ -9,13 +9,11 @@ is what the total variation would be for independent samples in that number; vis
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core.line import simulate
 from llc_core.samplers import (
     PSGLD,
@@ -56,12 +54,13 @@ CASES: list[tuple[str, Sampler, str, tuple[float, ...]]] = [
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chains", type=int, default=20_000)
-    parser.add_argument("--steps", type=int, default=2000, help="at least; and at least 20/ε, or 200/ε for slow chains")
-    parser.add_argument("--threads", type=int, default=None)
-    arguments = parse(parser, globals(), chains=200, steps=20, CASES=lambda cases: cases[:1])
-    print(machine())
+    arguments = read_options(
+        globals(),
+        {"chains": 200, "steps": 20, "CASES": lambda cases: cases[:1]},
+        chains=20_000,
+        steps=option(2000, "at least; and at least 20/ε, or 200/ε for slow chains"),
+        threads=option(type=int),
+    )
     print(
         "sampler            target           ε   TV(sim)   noise  seconds  coarse: d   seconds  TV(target)  TV(limit)  residual"
     )

@@ -12,15 +12,13 @@ Round trips: of a ladder whose swaps are all accepted, against kept steps/2.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 
 import numpy as np
 from scipy import stats
 from scipy.integrate import quad
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import SGLD, Contour, DeepLinearNetwork, free_energy, surface
 from llc_core.plane import PlaneRun, plane_law
 from llc_core.studies.papers.contours import LINE, learned, line_loop
@@ -106,11 +104,12 @@ def free_trips() -> tuple[int, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--steps", type=int, default=100_000, help="of the short chains of figure 7")
-    options = parse(parser, globals(), seeds=2, steps=1000, BARRIER_STEPS=200, TRIP_STEPS=400)
-    print(machine(), flush=True)
+    options = read_options(
+        globals(),
+        {"seeds": 2, "steps": 1000, "BARRIER_STEPS": 200, "TRIP_STEPS": 400},
+        seeds=30,
+        steps=option(100_000, "of the short chains of figure 7"),
+    )
     print("Round trips when all swaps are accepted: {:,}; kept steps/2: {:,.0f}".format(*free_trips()))
     measured, exact = gaussian_barrier()
     print(f"Barrier of a Gaussian's ladder: {measured:.4f}, quadrature {exact:.4f} ({measured / exact - 1:+.1%})")

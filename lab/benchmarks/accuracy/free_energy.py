@@ -7,7 +7,7 @@
 
 Losses are those of the population (surfaces; networks of the true product 0 without noise): surfaces down to nβ = 10⁶, networks down
 to 10¹⁸ or 10²⁴, with fewer steps, so that no minimum takes more than 3.2 million gradients (a sweep of exact draws counts once for each layer).
-"m right" counts those that were named and are right; "not told" those where none was named. An honest error is as large as the spread over seeds.
+"m right" counts those that were named and are right; "not named" those where none was named. An honest error is as large as the spread over seeds.
 log Z is compared with quadrature where it is known. So is each level's λ̂: "levels' errors" is
 the root mean square of its distance in standard errors, 1 where they are honest. "Swap rates differ": the largest less the smallest rate
 of a ladder, at most so over the seeds.
@@ -15,18 +15,16 @@ of a ladder, at most so over the seeds.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, FreeEnergy, Potential, free_energy, surface
 from llc_core.studies.tempering.fitting import fit
-from llc_core.theory.zero_product import zero_product_law
+from llc_core.theory.zero_product import zero_product_distribution
 
 
 class Case(NamedTuple):
@@ -63,7 +61,7 @@ def row(case: Case, seeds: range, chains: int) -> str:
     cells = [
         case.name,
         f"{float(truth):g}, {truth.multiplicity}",
-        f"{right}/{len(seeds)}" + (f", {silent} not told" if silent else ""),
+        f"{right}/{len(seeds)}" + (f", {silent} not named" if silent else ""),
         f"{values.mean():.4f} (sd {values.std(ddof=1):.2g}, se {error:.2g})",
         *against(problem, found),
         f"{max(np.ptp(each.rejection) for each in found):.2f}",
@@ -81,7 +79,7 @@ def against(problem: Potential, found: list[FreeEnergy]) -> tuple[str, str]:
     scale = float(problem.data.sxx.diagonal().mean())
     off, squares = [], []
     for each in found:
-        exact = np.array([zero_product_law(problem.widths, n_beta, scale) for n_beta in each.levels[1:]])
+        exact = np.array([zero_product_distribution(problem.widths, n_beta, scale) for n_beta in each.levels[1:]])
         off.append(each.log_z - exact[-1, 0])
         squares.append((((each.level_llc[1:] - exact[:, 1]) / each.level_llc_se[1:]) ** 2).mean())
     error = np.mean([each.log_z_se for each in found])
@@ -94,7 +92,7 @@ def simulated(widths: tuple[int, int, int], coldest: float, error: float, seeds:
     truth = zeros(*widths).local_learning_coefficient
     assert truth is not None
     levels = np.geomspace(0.01, coldest, int(2.5 * np.log(100 * coldest)))
-    exact = np.array([zero_product_law(widths, n_beta, 1.0)[1] for n_beta in levels])
+    exact = np.array([zero_product_distribution(widths, n_beta, 1.0)[1] for n_beta in levels])
     noise = [error * np.random.default_rng(seed).standard_normal(len(levels)) for seed in range(seeds)]
     dim = widths[1] * (widths[0] + widths[2])
     found = [fit(levels * 10, exact + each, np.full(len(levels), error), dim) for each in noise]
@@ -151,15 +149,16 @@ def basins(seeds: range) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--chains", type=int, default=32)
-    parser.add_argument("--only", default="", help="cases whose name has this")
-    parser.add_argument("--simulated", action="store_true", help="the fit alone, on exact levels with normal errors")
-    parser.add_argument("--basins", action="store_true", help="two basins alone")
-    options = parse(parser, globals(), seeds=1, chains=4, CASES=lambda cases: cases[:1])
-    print(machine())
+    options = read_options(
+        globals(),
+        {"seeds": 1, "chains": 4, "CASES": lambda cases: cases[:1]},
+        seeds=10,
+        first=option(0, "the first seed"),
+        chains=32,
+        only=option("", "cases whose name has this"),
+        simulated=option(False, "the fit alone, on exact levels with normal errors"),
+        basins=option(False, "two basins alone"),
+    )
     if options.basins:
         basins(range(options.first, options.first + options.seeds))
         return

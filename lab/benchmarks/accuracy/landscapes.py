@@ -15,16 +15,13 @@ chain that the wall throws far out weighs any amount in the mean. Then the two p
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core.studies.papers.crossings import EDGES, Crossings, crossing_row, plain, points
 from llc_core.studies.papers.items import find
 
@@ -43,16 +40,18 @@ def printed() -> list[tuple[tuple[int, int], tuple[int, int], float, float, floa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=200, help="data sets")
-    parser.add_argument("--members", type=int, default=4, help="chains per data set")
-    parser.add_argument("--steps", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sampler", choices=("SGLD", "ProximalSGLD"), default="SGLD")
-    parser.add_argument("--rows", nargs="*", help="only these, as k1,k2/h1,h2; nothing is written")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parse(parser, globals(), repeats=4, members=1, steps=200, rows=["1,1/1,1"])
-    torch.set_num_threads(1)
+    arguments = read_options(
+        globals(),
+        {"repeats": 4, "members": 1, "steps": 200, "rows": ["1,1/1,1"]},
+        one_thread=True,
+        repeats=option(200, "data sets"),
+        members=option(4, "chains per data set"),
+        steps=10_000,
+        seed=0,
+        sampler=option("SGLD", choices=("SGLD", "ProximalSGLD")),
+        rows=option(None, "only these, as k1,k2/h1,h2; nothing is written", nargs="*"),
+        output=OUTPUT,
+    )
     begun = time.perf_counter()
     report: dict[str, Any] = {
         "machine": machine(),
@@ -76,7 +75,6 @@ def main() -> None:
     if again and not arguments.rows:
         kept = json.loads(arguments.output.read_text())
         report = {**kept, "rows": [row for row in kept["rows"] if row["sampler"] == "SGLD"]}
-    print(machine())
     print(f"{arguments.repeats} data sets, {arguments.steps} steps; sd over data sets in brackets")
     print(
         "k    h    λ      quadrature     side   paper MCMC | ε      SGLD          median paper  dead  ok | ν quad  ν side  ν SGLD  "

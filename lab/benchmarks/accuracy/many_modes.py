@@ -9,13 +9,11 @@ of the paper, and of a ladder of three temperatures that swaps at each step. Sec
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import surface
 from llc_core.plane import plane_law
 from llc_core.plane.exact import kl_of_cells
@@ -26,12 +24,13 @@ METHODS = [each for each in find("002/figure-6").sizes["paper"].methods if each.
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--gradients", type=int, default=400_000, help="of one trial")
-    parser.add_argument("--seed", type=int, default=0)
-    options = parse(parser, globals(), trials=2, gradients=60_000, METHODS=lambda methods: methods[:2])
-    print(machine())
+    options = read_options(
+        globals(),
+        {"trials": 2, "gradients": 60_000, "METHODS": lambda methods: methods[:2]},
+        trials=60,
+        gradients=option(400_000, "of one trial"),
+        seed=0,
+    )
     masses = plane_law(surface(noise=NOISE)).cells(5)
     print(f"{'':32}{'median KL':>10}{'mean ± se':>20}{'largest':>9}{'chain-steps/s':>15}")
     for method in METHODS:

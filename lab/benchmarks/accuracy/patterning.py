@@ -8,7 +8,6 @@ change at the least loss, where the network is trained again and not sampled.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
@@ -19,8 +18,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import read_options
+from lab.benchmarks.smoke import status
 from llc_core import (
     HMC,
     Estimate,
@@ -58,12 +57,8 @@ ASKED = ({"first": 0.05, "second": 0.0}, {"first": 0.0, "second": 0.05}, {"first
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=100)
     small = {"seeds": 3, "COUNTS": (400,), "ROWS": 40, "RUN": {**RUN, "chains": 8, "steps": 200}}
-    options = parse(parser, globals(), **small)
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(globals(), small, one_thread=True, seeds=100)
     fine = [exactly(rows, dim, options.seeds) for rows, dim in CASES]
     raise SystemExit(status(not all([*fine, deep()])))
 

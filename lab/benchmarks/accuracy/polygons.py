@@ -8,13 +8,12 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import option, read_options
+from lab.benchmarks.smoke import status
 from llc_core import estimate
 from llc_core.potentials import Superposition
 
@@ -23,12 +22,9 @@ BAR = 0.05
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=20_000, help="of each of 8 chains")
-    parser.add_argument("--n-beta", type=float, default=5e4)
-    options = parse(parser, globals(), seeds=2, steps=200)
-    print(machine())
+    options = read_options(
+        globals(), {"seeds": 2, "steps": 200}, seeds=20, steps=option(20_000, "of each of 8 chains"), n_beta=5e4
+    )
     print(
         "| polygon | λ | expected | mean λ̂ | spread of the seeds / their errors | trusted |\n|---|---|---|---|---|---|"
     )

@@ -10,7 +10,6 @@ the table says so.
 
 from __future__ import annotations
 
-import argparse
 import os
 import resource
 import subprocess
@@ -22,8 +21,7 @@ from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTS = tuple(
@@ -77,13 +75,13 @@ def run(kind: Mapping[str, str], tests: list[str]) -> tuple[dict[str, int], list
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tests", nargs="*", default=list(TESTS))
-    parser.add_argument("--every", action="store_true", help="all nine pairs of OpenBLAS's and torch's kernels")
-    options = parse(parser, globals(), tests=["tests/llc_core/theory/test_coefficients.py"], every=False)
-    print(
-        f"{machine()}\n\n| OpenBLAS | torch | kernels OpenBLAS took | result | passed | failed | skipped | processor s | clock s |"
+    options = read_options(
+        globals(),
+        {"tests": ["tests/llc_core/theory/test_coefficients.py"], "every": False},
+        tests=option(list(TESTS), nargs="*", place=True),
+        every=option(False, "all nine pairs of OpenBLAS's and torch's kernels"),
     )
+    print("\n| OpenBLAS | torch | kernels OpenBLAS took | result | passed | failed | skipped | processor s | clock s |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     red = []
     for kind in kinds(options.every):

@@ -14,10 +14,9 @@ import time
 from typing import Any
 
 import numpy as np
-import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import option, read_options
+from lab.benchmarks.smoke import status
 from llc_core import DeepLinearNetwork, refined
 
 NEAR = 0.03
@@ -44,16 +43,17 @@ def measured(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", type=int, default=20)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first network")
-    parser.add_argument("--sampler", default="HMC")
-    parser.add_argument("--steps", type=int, default=3000)
-    parser.add_argument("--longer", type=int, default=100_000, help="steps of those that are measured again")
-    parser.add_argument("--chains", type=int, default=16)
-    options = parse(parser, globals(), networks=1, steps=40, longer=60, chains=2, WIDEST=4)
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(),
+        {"networks": 1, "steps": 40, "longer": 60, "chains": 2, "WIDEST": 4},
+        one_thread=True,
+        networks=20,
+        first=option(0, "seed of the first network"),
+        sampler="HMC",
+        steps=3000,
+        longer=option(100_000, "steps of those that are measured again"),
+        chains=16,
+    )
     print(f"{'widths':<16} {'layer':>5} {'λ':>5} {'expected':>8} {'λ̂':>7} {'±':>6} {'off':>7}  trusted", flush=True)
     offs, trusted, started = [], 0, time.perf_counter()
     for seed in range(options.first, options.first + options.networks):

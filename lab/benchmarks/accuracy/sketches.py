@@ -5,17 +5,15 @@ python -m lab.benchmarks.accuracy.sketches        two minutes of one core
 
 from __future__ import annotations
 
-import argparse
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import read_options
+from lab.benchmarks.smoke import status
 from llc_core import LossKernel, linear_losses, loss_kernel
 from llc_core.studies.covariances.draws import row_draws
 from llc_core.studies.covariances.sketches import sketch
@@ -53,11 +51,8 @@ def peak(make: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options = parse(parser, globals(), ROWS=60, DRAWS=160, RANKS=(16,))
+    options = read_options(globals(), {"ROWS": 60, "DRAWS": 160, "RANKS": (16,)}, one_thread=True)
     del options
-    torch.set_num_threads(1)
-    print(machine())
     cases = {"linear, 10 weights": linear(10, 1), "linear, 40 weights": linear(40, 2), "tanh, 16 units": units(16, 3)}
     print(
         f"{ROWS} rows, {DRAWS} draws; off: √Σ of squares over that of the kernel; MiB at the peak, copies of the draws included"

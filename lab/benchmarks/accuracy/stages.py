@@ -7,13 +7,10 @@ A seed is judged rightly where every λ̂ is within 3% or three errors of the re
 
 from __future__ import annotations
 
-import argparse
 import math
 
-import torch
-
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import option, read_options
+from lab.benchmarks.smoke import status
 from llc_core import DeepLinearNetwork, gibbs_reference, stages
 
 NETWORKS = ((10, 4, 10), (10, 4, 10, 4, 10))
@@ -21,13 +18,14 @@ NEAR = 0.03
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--widths", type=int, nargs="+", help="of one network in place of all")
-    parser.add_argument("--sweeps", type=int, default=2000, help="of the reference")
-    options = parse(parser, globals(), seeds=1, sweeps=20, NETWORKS=((4, 2, 4),))
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(),
+        {"seeds": 1, "sweeps": 20, "NETWORKS": ((4, 2, 4),)},
+        one_thread=True,
+        seeds=10,
+        widths=option(None, "of one network in place of all", type=int, nargs="+"),
+        sweeps=option(2000, "of the reference"),
+    )
     missed = False
     for widths in [tuple(options.widths)] if options.widths else NETWORKS:
         values = (4.0, 2.0, 1.0, 0.5)[: min(widths)]

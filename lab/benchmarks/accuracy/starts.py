@@ -9,13 +9,10 @@ Sizes: squared distance of each layer from its place at w0, mean over chains, at
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear.blocked_gibbs import BlockedGibbs
@@ -41,13 +38,14 @@ def sizes(problem: DeepLinearNetwork, moved: np.ndarray) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("size_class")
-    parser.add_argument("seeds", type=int, nargs="+")
-    parser.add_argument("--sweeps", type=int, default=300)
-    options = parse(parser, globals(), size_class="1K", seeds=[0], sweeps=20)
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(),
+        {"size_class": "1K", "seeds": [0], "sweeps": 20},
+        one_thread=True,
+        size_class=option(place=True),
+        seeds=option(type=int, nargs="+", place=True),
+        sweeps=300,
+    )
     for seed in options.seeds:
         problem = DeepLinearNetwork.random(options.size_class, seed=seed)
         values, ends = exact(problem, options.sweeps, seed)

@@ -8,14 +8,12 @@ standard error over chains; the target's is 1.
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core.samplers import PSGLD, CorrectedPSGLD, FrozenPSGLD, Sampler, hyperparameters
 from llc_core.types import Energy
 
@@ -43,11 +41,7 @@ def second_moments(sampler: Sampler, chains: int, steps: int, burn_in: int) -> n
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chains", type=int, default=10_000)
-    parser.add_argument("--steps", type=int, default=24_000)
-    arguments = parse(parser, globals(), chains=50, steps=400)
-    print(machine())
+    arguments = read_options(globals(), {"chains": 50, "steps": 400}, chains=10_000, steps=24_000)
     for sampler in (
         CorrectedPSGLD(alpha=ALPHA, stability=STABILITY, step_size=STEP),
         FrozenPSGLD(stability=STABILITY, step_size=STEP),

@@ -7,7 +7,6 @@ What is named is measured anew, and everything where nothing is named. `app/page
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 from collections.abc import Callable, Sequence
@@ -33,7 +32,8 @@ from app.pages.your_network.presets import NetworkPreset
 from app.pages.your_network.scene import link_config, potential
 from app.runs.history import Cursor, History
 from app.sharing.reading import PageConfig
-from lab.benchmarks.smoke import elsewhere, parse
+from lab.benchmarks.command import option, read_options
+from lab.benchmarks.smoke import elsewhere
 from llc_core import Run
 from llc_core.engine.resolve import Resolved
 from llc_core.interactions import Contour
@@ -141,10 +141,12 @@ def target(page: str) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("page", nargs="?", choices=tuple(PAGES), help="all without it")
-    parser.add_argument("presets", nargs="*", help="all without them")
-    options = parse(parser, globals(), page="local_geometry", presets=["tiny"])
+    options = read_options(
+        globals(),
+        {"page": "local_geometry", "presets": ["tiny"]},
+        page=option(None, "all without it", nargs="?", choices=tuple(PAGES), place=True),
+        presets=option(None, "all without them", nargs="*", place=True),
+    )
     named = options.presets
     for page in [options.page] if options.page else PAGES:
         path = elsewhere(target(page))

@@ -8,13 +8,11 @@ The variance has the finite step's share taken off, as in every estimate.
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, estimate
 
 NETWORKS = {
@@ -24,11 +22,7 @@ NETWORKS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=40_000, help="of each of 16 chains")
-    options = parse(parser, globals(), seeds=1, steps=200)
-    print(machine())
+    options = read_options(globals(), {"seeds": 1, "steps": 200}, seeds=4, steps=option(40_000, "of each of 16 chains"))
     print(
         "| network | λ | expected | mean | variance | mean / expected | variance / mean |\n|---|---|---|---|---|---|---|"
     )

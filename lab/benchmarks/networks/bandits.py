@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core.decisions import (
     Agent,
     BayesianLinear,
@@ -126,25 +126,22 @@ def one(work: tuple[str, str, int, int, bool]) -> tuple[Played, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--on", choices=list(ON), default="real")
-    parser.add_argument("--agents", default=DEFAULT, help=f"all, or names with ; between them, of: {'; '.join(AGENTS)}")
-    parser.add_argument("--rounds", type=int, default=2000)
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument(
-        "--small",
-        action="store_true",
-        help="the page's nets of 32 and 32 units, and 400 forced pulls in place of 1,024",
+    options = read_options(
+        globals(),
+        {"agents": "linear", "rounds": 3, "seeds": 1, "processes": 1},
+        on=option("real", choices=list(ON)),
+        agents=option(DEFAULT, f"all, or names with ; between them, of: {'; '.join(AGENTS)}"),
+        rounds=2000,
+        seeds=1,
+        small=option(False, "the page's nets of 32 and 32 units, and 400 forced pulls in place of 1,024"),
+        processes=2,
+        out=option(None, "a file of JSON to which the figures are added", type=Path),
+        keep=option(None, "a file for finished plays, with which the command goes on later", type=Path),
     )
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
-    parser.add_argument("--keep", type=Path, help="a file for finished plays, with which the command goes on later")
-    options = parse(parser, globals(), agents="linear", rounds=3, seeds=1, processes=1)
     names = list(AGENTS) if options.agents == "all" else [name.strip() for name in options.agents.split(";")]
     for name in names:
         if name not in AGENTS:
-            parser.error(f"--agents has {name!r}; choose from {'; '.join(AGENTS)}")
-    print(machine())
+            raise SystemExit(f"--agents has {name!r}; choose from {'; '.join(AGENTS)}.")
     began = time.perf_counter()
     works = [(options.on, name, options.rounds, seed, options.small) for seed in range(options.seeds) for name in names]
     kept = Kept(options.keep)

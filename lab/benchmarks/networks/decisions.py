@@ -8,18 +8,14 @@ Runs are the page's own jobs. Of a play: regret without the forced pulls. Of dig
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
-import torch
 
 from app.pages.decisions.config import DecisionsConfig
 from app.pages.decisions.job.bandit import PLAYERS, BanditJob
 from app.pages.decisions.job.digits import DigitsJob, Scores
 from app.pages.decisions.presets import PRESETS
 from app.pages.decisions.scene import get_scene
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 
 
 def ends(config: DecisionsConfig) -> dict[str, float]:
@@ -43,12 +39,13 @@ def ends(config: DecisionsConfig) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--presets", default=",".join(preset.name for preset in PRESETS))
-    options = parse(parser, globals(), seeds=1, presets="linear")
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(),
+        {"seeds": 1, "presets": "linear"},
+        one_thread=True,
+        seeds=5,
+        presets=",".join(preset.name for preset in PRESETS),
+    )
     for preset in PRESETS:
         if preset.name not in options.presets.split(","):
             continue

@@ -10,7 +10,6 @@ stand five nets trained from other starts, and logistic regression, what a linea
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Mapping
@@ -22,12 +21,12 @@ import torch
 from torch import Tensor
 
 import llc_core
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core.ensembles import EnsemblePrediction
 from llc_core.ensembles.scores import CalibrationCurve, calibration_curve
 from llc_core.networks import build_model, digit_halves, train
-from llc_core.networks.halves import KNOWN
+from llc_core.networks.data import KNOWN
 
 MLP = {"kind": "mlp", "widths": [64, 32, KNOWN]}
 LINEAR = {"kind": "mlp", "widths": [64, KNOWN]}
@@ -96,14 +95,15 @@ def calibration(rows: list[Row], targets: list[Tensor]) -> CalibrationCurve:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=1500, help="of a chain; a third of them is burn-in")
-    parser.add_argument("--localization", type=float, default=1.0)
-    parser.add_argument("--out", type=Path, help="a file of JSON for the figures")
-    options = parse(parser, globals(), seeds=1, steps=30)
-    print(machine())
-    torch.set_num_threads(1)
+    options = read_options(
+        globals(),
+        {"seeds": 1, "steps": 30},
+        one_thread=True,
+        seeds=10,
+        steps=option(1500, "of a chain; a third of them is burn-in"),
+        localization=1.0,
+        out=option(None, "a file of JSON for the figures", type=Path),
+    )
     began = time.process_time()
     found, targets = zip(
         *(rows_of(seed, options.steps, options.localization) for seed in range(options.seeds)), strict=True

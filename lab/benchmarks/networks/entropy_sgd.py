@@ -15,7 +15,6 @@ A pair starts at the same parameters. λ̂ is measured by UnderdampedLangevin wi
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -23,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from lab.benchmarks.command import read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core import UnderdampedLangevin, estimate
 from llc_core.networks import Checkpoint, EntropySGD, MomentumSGD, Split, build_model, digits, potential_at, train
 
@@ -89,10 +88,12 @@ def pair(way: str, seed: int, entropy: Checkpoint, sgd: Checkpoint, data: Split)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parse(parser, globals(), seeds=[0], STEPS=20, LONGEST=40, DRAWS=10, RATES=(0.1,))
+    arguments = read_options(
+        globals(),
+        {"seeds": [0], "STEPS": 20, "LONGEST": 40, "DRAWS": 10, "RATES": (0.1,)},
+        seeds=list(range(10)),
+        output=OUTPUT,
+    )
     data, started, rows = digits(), time.perf_counter(), []
     for seed in arguments.seeds:
         rows.append(pair("same steps", seed, *same_steps(data, seed), data))

@@ -17,14 +17,11 @@ import math
 import time
 from pathlib import Path
 
-import torch
-
 import lab
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core.decisions.mushrooms import read_mushrooms
-from llc_core.networks.tables import Table, read_table, tabular
-from llc_core.networks.uci import UCI, uci
+from llc_core.networks.tables import UCI, Table, read_table, tabular, uci
 from llc_core.studies.keeping import Kept, Row
 from llc_core.studies.risk.comparison import HMC, Effort, Risks, measured, standard_error
 from llc_core.studies.risk.task import semi_synthetic
@@ -91,7 +88,7 @@ def _known(value: float, digits: int = 3) -> float | None:
     return None if math.isnan(value) else round(float(value), digits)
 
 
-def told(risks: Risks) -> Row:
+def as_row(risks: Risks) -> Row:
     """What the file says of one table: means over the networks, with standard errors."""
 
     def over(best: str, of_gaps: bool) -> Row:
@@ -122,23 +119,22 @@ def told(risks: Risks) -> Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--csv", action="append", default=[], help="a table of inputs; may be given several times")
-    parser.add_argument("--uci", type=Path, help="a folder with files of the UCI repository, see llc_core.networks.uci")
-    parser.add_argument("--only", action="append", default=[], help="names of tables, in place of all six")
-    parser.add_argument("--tasks", type=int, default=4)
-    parser.add_argument("--rows", type=int, default=60, help="a fifth of them is held out")
-    parser.add_argument("--chains", type=int, default=16)
-    parser.add_argument("--gradients", type=int, default=1_000)
-    parser.add_argument("--moves", type=int, default=1_500)
-    parser.add_argument("--kept", type=Path, help="a file of rows that are known already, and that are added to")
-    parser.add_argument(
-        "--known", action="store_true", help="measure nothing: only the networks that are in the file of rows"
+    options = read_options(
+        globals(),
+        {"only": ["iris"], "tasks": 1, "rows": 20, "chains": 2, "gradients": 20, "moves": 20},
+        one_thread=True,
+        csv=option([], "a table of inputs; may be given several times", action="append"),
+        uci=option(None, "a folder with files of the UCI repository, see llc_core.networks.tables.uci", type=Path),
+        only=option([], "names of tables, in place of all six", action="append"),
+        tasks=4,
+        rows=option(60, "a fifth of them is held out"),
+        chains=16,
+        gradients=1_000,
+        moves=1_500,
+        kept=option(None, "a file of rows that are known already, and that are added to", type=Path),
+        known=option(False, "measure nothing: only the networks that are in the file of rows"),
+        out=option(None, "a file of JSON for the figures", type=Path),
     )
-    parser.add_argument("--out", type=Path, help="a file of JSON for the figures")
-    options = parse(parser, globals(), only=["iris"], tasks=1, rows=20, chains=2, gradients=20, moves=20)
-    torch.set_num_threads(1)
-    print(machine())
     published = [
         f"{UCI_SETS}{name}" for name, each in UCI.items() if options.uci and (options.uci / each.file).is_file()
     ]
@@ -157,7 +153,7 @@ def main() -> None:
         if not found:
             continue
         risks = Risks.of([each["rows"] for each in found], [each["bayes"] for each in found], found[0]["noise"])
-        answers[f"{Path(case[0]).stem}, {case[1]}"] = told(risks)
+        answers[f"{Path(case[0]).stem}, {case[1]}"] = as_row(risks)
         print(f"\n{', '.join(case)}\n{risks}", flush=True)
     for kind in ("of_gaps", "of_risks"):
         print(f"\nHMC less the best MALA, {kind.replace('_', ' ')}; bar: at most {ROOM}")

@@ -9,7 +9,6 @@ Seven points of the curve x·sin(1.5x) + x³/8, two hidden SELU layers, noise va
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
@@ -21,8 +20,8 @@ import numpy as np
 import torch
 
 import lab
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core import (
     BayesianNetwork,
     DeepLinearNetwork,
@@ -280,14 +279,13 @@ PARTS: dict[str, Callable[[], Row]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", choices=tuple(PARTS), default=[])
-    parser.add_argument(
-        "--out", type=Path, help="a file of JSON for the figures; parts that are not made again stay in it"
+    options = read_options(
+        globals(),
+        {"only": ["acceptance"], "FOUND": lambda found: dict(list(found.items())[:1])},
+        one_thread=True,
+        only=option([], action="append", choices=tuple(PARTS)),
+        out=option(None, "a file of JSON for the figures; parts that are not made again stay in it", type=Path),
     )
-    options = parse(parser, globals(), only=["acceptance"], FOUND=lambda found: dict(list(found.items())[:1]))
-    torch.set_num_threads(1)
-    print(machine())
     known = json.loads(options.out.read_text()) if options.out is not None and options.out.exists() else {}
     known |= {"command": "python -m lab.benchmarks.networks.functions", "machine": machine()}
     for name in options.only or PARTS:

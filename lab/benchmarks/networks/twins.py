@@ -9,7 +9,6 @@ with the same γ, seed and number of steps for both: the sums that were hidden a
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import fresh, parse
+from lab.benchmarks.smoke import fresh
 from llc_core import NetworkPotential, estimate, polish
 
 TARGET = Path(__file__).resolve().parents[3] / "app/pages/start/panels/twins.json"
@@ -94,12 +94,12 @@ def measured(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--steps", type=int, default=2000, help="of each chain; four times as many where they do not agree yet"
+    options = read_options(
+        globals(),
+        {"steps": 20, "STEPS": 20, "MOST": 20},
+        one_thread=True,
+        steps=option(2000, "of each chain; four times as many where they do not agree yet"),
     )
-    options = parse(parser, globals(), steps=20, STEPS=20, MOST=20)
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     a, b = (each.flatten() for each in torch.meshgrid(torch.arange(P), torch.arange(P), indexing="ij"))
     x, y = torch.stack([a, b, torch.full_like(a, P)], 1), (a + b) % P

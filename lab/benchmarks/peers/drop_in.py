@@ -17,7 +17,6 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -25,9 +24,8 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
-from lab.benchmarks.machine import machine
+from lab.benchmarks.command import read_options
 from lab.benchmarks.peers.programs import CACHE, DEVINTERP, environment
-from lab.benchmarks.smoke import parse
 from llc_core.compat import devinterp as ours
 
 ENGINE = ("numpy", "scipy", "arviz-stats", "numba", "threadpoolctl")
@@ -115,7 +113,7 @@ def compare(options: argparse.Namespace) -> None:
     from devinterp.utils import make_evaluate
 
     theirs.make_evaluate = make_evaluate
-    print(f"{options.runs} runs of {options.chains} chains × {options.draws} draws, batch 100 of {ROWS}; {machine()}")
+    print(f"{options.runs} runs of {options.chains} chains × {options.draws} draws, batch 100 of {ROWS}")
     print(
         "model | ours | devinterp | gap of the means | standard error of one run's gap | gaps of single runs, in these | seconds"
     )
@@ -131,14 +129,16 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--chains", type=int, default=8)
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--cache", type=Path, default=CACHE / "llc-lab-drop-in")
-    options = parse(parser, globals(), runs=1, chains=2, draws=4)
+    options = read_options(
+        globals(),
+        {"runs": 1, "chains": 2, "draws": 4},
+        one_thread=True,
+        runs=5,
+        chains=8,
+        draws=1000,
+        cache=CACHE / "llc-lab-drop-in",
+    )
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
     if find_spec("devinterp") is not None:
         compare(options)
     else:

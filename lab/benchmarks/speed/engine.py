@@ -5,12 +5,10 @@ python -m lab.benchmarks.speed.engine
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.speed.plain_loop import PlainLoop
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
@@ -27,7 +25,7 @@ def engine(problem: DeepLinearNetwork, gradient: str) -> Run:
 
 def throughput(rounds: int) -> None:
     """Same algorithm (batch-500 SGLD), blocks of both taken in turn; medians over the rounds."""
-    print(f"chain-steps/s, {CHAINS} chains, batch {BATCH}, SGLD; {machine()}")
+    print(f"chain-steps/s, {CHAINS} chains, batch {BATCH}, SGLD")
     for name, (widths, steps) in SHAPES.items():
         problem = DeepLinearNetwork.random(widths=widths, ranks="full", seed=0)
         loop = PlainLoop(problem, STEP_SIZE, CHAINS, BATCH)
@@ -87,12 +85,14 @@ def time_to_truth(limit: float, problems: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--problems", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds of the loop for each problem")
     shapes = {"[10,8,10]": ([10, 8, 10], 20)}
-    options = parse(parser, globals(), rounds=1, problems=1, limit=1.0, SHAPES=shapes)
+    options = read_options(
+        globals(),
+        {"rounds": 1, "problems": 1, "limit": 1.0, "SHAPES": shapes},
+        rounds=5,
+        problems=3,
+        limit=option(60.0, "seconds of the loop for each problem"),
+    )
     throughput(options.rounds)
     time_to_truth(options.limit, options.problems)
 

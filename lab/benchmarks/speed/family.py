@@ -8,15 +8,12 @@ time on a CPU; medians over the rounds.
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import time
 
 import numpy as np
-import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
+from lab.benchmarks.machine import clock
 from llc_core import DeepLinearFamily, DeepLinearNetwork, Potential, RunConfig
 from llc_core.engine.run import Run
 
@@ -37,25 +34,18 @@ def prepared(problem: Potential, step_sizes: int, gradient: str, device: str) ->
 
 
 def seconds(run: Run) -> float:
-    def clock() -> float:
-        if run.device.type == "cuda":
-            torch.cuda.synchronize()
-            return time.perf_counter()
-        return time.process_time()
-
-    started = clock()
+    started = clock(run.device.type)
     run.advance(STEPS)
-    return clock() - started
+    return clock(run.device.type) - started
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cpu")
-    device = parse(
-        parser, globals(), WIDTHS=lambda widths: widths[:1], TOGETHER=(1, 2), ROUNDS=1, STEPS=5, WARM_UP=2
+    device = read_options(
+        globals(),
+        {"WIDTHS": lambda widths: widths[:1], "TOGETHER": (1, 2), "ROUNDS": 1, "STEPS": 5, "WARM_UP": 2},
+        one_thread=True,
+        device="cpu",
     ).device
-    torch.set_num_threads(1)
-    print(machine(), flush=True)
     for widths in WIDTHS:
         networks = [DeepLinearNetwork.random(widths=widths, ranks="equal", seed=seed) for seed in range(max(TOGETHER))]
         for gradient in ("full", "minibatch"):

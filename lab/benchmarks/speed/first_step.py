@@ -7,7 +7,6 @@ Two blocks of 16 with 200 rows of 12 tokens, two chains of SGLD by batches of 8.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 import warnings
@@ -17,8 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core import NetworkPotential, estimate
 from llc_core.networks import build_model
 
@@ -57,12 +55,9 @@ def seconds(model: nn.Module, **settings: Any) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7)
-    rounds = parse(parser, globals(), rounds=1).rounds
+    rounds = read_options(globals(), {"rounds": 1}, rounds=7).rounds
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
-    print(machine())
     for name, model in models().items():
         for said, settings in {"given": {"step_size": 1e-5}, "automatic": {}}.items():
             first, *others = [seconds(model, **settings) for _ in range(rounds + 1)]

@@ -5,15 +5,14 @@ python -m lab.benchmarks.speed.importing [--rounds 15]
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.command import read_options
+from lab.benchmarks.smoke import status
 
 ROOT = Path(__file__).resolve().parents[3]
 LARGEST_RATIO = 1.3
@@ -37,9 +36,7 @@ def seconds(module: str) -> tuple[float, float]:
 
 def main() -> int:
     """Exit status 1 where `import llc_core` takes more than LARGEST_RATIO × the processor time of `import torch`."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    rounds = parse(parser, globals(), rounds=1).rounds
+    rounds = read_options(globals(), {"rounds": 1}, rounds=15).rounds
     modules = ("torch", "llc_core")
     for module in modules:
         seconds(module)  # writes the bytecode, and brings the files into memory
@@ -47,7 +44,6 @@ def main() -> int:
     for _ in range(rounds):
         for module in modules:
             times[module].append(seconds(module))
-    print(machine())
     medians = {m: [statistics.median(pair[i] for pair in times[m]) for i in range(2)] for m in modules}
     for module, (wall, processor) in medians.items():
         print(f"import {module:8s} {wall:6.2f} s, {processor:6.2f} s of processor time (medians of {rounds})")

@@ -5,7 +5,6 @@ python -m lab.benchmarks.speed.line
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import time
@@ -13,8 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core.compute.cores import available_cores
 from llc_core.config import RunConfig
 from llc_core.engine.run import Run
@@ -68,11 +66,10 @@ def engine() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parse(parser, globals(), CHAINS=200, STEPS=400, ROUNDS=1, SHORT=40)
+    read_options(globals(), {"CHAINS": 200, "STEPS": 400, "ROUNDS": 1, "SHORT": 40})
     warm_up(SAMPLER, "normal")
     cores = available_cores()
-    print(f"1-D PSGLD on the normal target, {CHAINS:,} chains, {cores} cores; {machine()}")
+    print(f"1-D PSGLD on the normal target, {CHAINS:,} chains, {cores} cores")
     print(f"load average before: {os.getloadavg()[0]:.2f} (other work on the machine makes all figures smaller)")
     rows: dict[str, tuple[Callable[[], float], int]] = {
         "numpy loop, 1 core": (numpy_loop, SHORT),

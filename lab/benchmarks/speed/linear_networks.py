@@ -16,7 +16,6 @@ The peers' environments are made under the cache folder on the first run.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import time
@@ -25,10 +24,9 @@ from typing import Any
 
 import torch
 
-from lab.benchmarks.machine import machine
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.peers.linear_files import save
 from lab.benchmarks.peers.programs import BLACKJAX, CACHE, DEVINTERP, Peer
-from lab.benchmarks.smoke import parse
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
@@ -123,14 +121,16 @@ def race(name: str, threads: int, rounds: int, share: float, cache: Path) -> Non
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--share", type=float, default=1.0, help="of the usual length of a block")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--only", default="", help="part of a shape's name")
-    parser.add_argument("--cache", type=Path, default=CACHE)
-    options = parse(parser, globals(), rounds=1, share=0.02, threads=[1], only="100,80")
-    print(f"{CHAINS} chains, batch {BATCH}; {machine()}")
+    options = read_options(
+        globals(),
+        {"rounds": 1, "share": 0.02, "threads": [1], "only": "100,80"},
+        rounds=5,
+        share=option(1.0, "of the usual length of a block"),
+        threads=[1, 2],
+        only=option("", "part of a shape's name"),
+        cache=CACHE,
+    )
+    print(f"{CHAINS} chains, batch {BATCH}")
     for name in SHAPES:
         for threads in options.threads:
             if options.only in name:

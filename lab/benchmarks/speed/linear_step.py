@@ -7,7 +7,6 @@ a whole step with update and noise by torch's operations and in one loop (`llc_c
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -16,8 +15,7 @@ from collections.abc import Callable
 
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.engine.stepping import compiled as one_loop
@@ -28,15 +26,17 @@ SAMPLERS = ("SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size-class", default="10K")
-    parser.add_argument("--problems", type=int, default=12)
-    parser.add_argument("--samplers", nargs="*", choices=SAMPLERS, default=list(SAMPLERS), help="none: gradients alone")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--blas", nargs="+", choices=("numpy", "torch"), default=["numpy", "torch"])
-    options = parse(parser, globals(), size_class="1K", problems=1, rounds=1, samplers=["SGLD"])
+    options = read_options(
+        globals(),
+        {"size_class": "1K", "problems": 1, "rounds": 1, "samplers": ["SGLD"]},
+        one_thread=True,
+        size_class="10K",
+        problems=12,
+        samplers=option(list(SAMPLERS), "none: gradients alone", nargs="*", choices=SAMPLERS),
+        rounds=7,
+        blas=option(["numpy", "torch"], choices=("numpy", "torch")),
+    )
     if len(options.blas) > 1:  # the choice is made once in a process
-        print(machine())
         for library in options.blas:
             more = [
                 "--size-class",
@@ -51,7 +51,6 @@ def main() -> None:
             )
         return
     os.environ["LLC_LAB_BLAS"] = options.blas[0]
-    torch.set_num_threads(1)
     networks = [DeepLinearNetwork.random(options.size_class, "equal", seed=seed) for seed in range(options.problems)]
     gradients(networks, options.blas[0], options.rounds)
     for sampler in options.samplers:

@@ -8,7 +8,6 @@ largest sum of the tensors alive, counted at every operation. The activations of
 
 from __future__ import annotations
 
-import argparse
 import gc
 import resource
 from collections.abc import Iterable
@@ -22,8 +21,7 @@ from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import SGLD, NetworkPotential, estimate
 from llc_core.potentials.module.network import BY_CHAIN
 
@@ -87,10 +85,12 @@ def go(module: nn.Module, data: tuple[torch.Tensor, ...], chains: int, automatic
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--chains", type=int, default=4)
-    parser.add_argument("--automatic", action="store_true", help="let the engine choose the step size")
-    options = parse(parser, globals(), chains=2, WIDTHS=(16, 32, 10), ROWS=256)
+    options = read_options(
+        globals(),
+        {"chains": 2, "WIDTHS": (16, 32, 10), "ROWS": 256},
+        chains=4,
+        automatic=option(False, "let the engine choose the step size"),
+    )
     torch.manual_seed(0)
     module = mlp(WIDTHS)
     data = torch.randn(ROWS, WIDTHS[0]), torch.randint(0, WIDTHS[-1], (ROWS,))
@@ -103,7 +103,7 @@ def main() -> None:
     BY_CHAIN["cpu"] = usual
     print(f"libraries and the compiler, whatever the network: {(resident('VmRSS') - empty) / 2**20:.0f} MiB")
     copies = sum(x.nbytes for x in data)
-    print(f"{machine()}\n{count:,} parameters, {options.chains} chains, batch {BATCH}, float32")
+    print(f"{count:,} parameters, {options.chains} chains, batch {BATCH}, float32")
     limit = options.chains + 4
 
     gc.collect()

@@ -9,7 +9,6 @@ environment of its own under the cache folder, made on the first run.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import statistics
@@ -19,10 +18,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lab.benchmarks.machine import machine
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.peers.module_cases import LOCALIZATION, N_BETA, Case, cases, clock
 from lab.benchmarks.peers.programs import CACHE, DEVINTERP, environment
-from lab.benchmarks.smoke import parse
 from llc_core import SGLD, NetworkPotential, RunConfig
 from llc_core.engine.run import Run
 
@@ -143,14 +141,16 @@ def agreement(case: Case, peer: Peer, repeats: int = 3) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="part of a case's name")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--cache", type=Path, default=CACHE / "llc-lab-devinterp-1.3.2")
-    parser.add_argument("--threads", type=int, default=1)
-    options = parse(parser, globals(), only="64-128", rounds=1, AGREEMENT_STEPS={"64-128-128-10": 4})
+    options = read_options(
+        globals(),
+        {"only": "64-128", "rounds": 1, "AGREEMENT_STEPS": {"64-128-128-10": 4}},
+        only=option("", "part of a case's name"),
+        rounds=7,
+        cache=CACHE / "llc-lab-devinterp-1.3.2",
+        threads=1,
+    )
     torch.set_num_threads(options.threads)
-    print(f"{CHAINS} chains, SGLD; {machine()}")
+    print(f"{CHAINS} chains, SGLD")
     peer = Peer(options.cache, options.threads)
     for case in (case for case in cases() if options.only in case.name):
         speed(case, peer, options.rounds)

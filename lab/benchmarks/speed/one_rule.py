@@ -7,7 +7,6 @@ SGLD and RMSProp-SGLD, [chains, parameters] of three sizes; times are ratios of 
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -16,8 +15,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core.samplers import SGLD, RMSPropSGLD
 from llc_core.types import Energy, Hp, State
 
@@ -52,11 +50,7 @@ def seconds(work: Callable[[], object], count: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    options = parse(parser, globals(), rounds=1, SIZES=((2, 5, 10),))
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(globals(), {"rounds": 1, "SIZES": ((2, 5, 10),)}, one_thread=True, rounds=7)
     for chains, parameters, count in SIZES:
         generator = torch.Generator().manual_seed(0)
         gradient, noise, delta = (torch.randn(chains, parameters, generator=generator) for _ in range(3))

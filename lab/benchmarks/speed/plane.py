@@ -8,12 +8,10 @@ those of the processor, so that other programs matter less; the least of the rou
 
 from __future__ import annotations
 
-import argparse
 import time
 
 from lab.benchmarks.accuracy.many_modes import CROSS
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from llc_core import SGLD, Contour, Cyclical, ReplicaExchange, surface
 from llc_core.interactions import Interaction
 from llc_core.plane import PlaneRun
@@ -38,11 +36,7 @@ def seconds(interaction: Interaction | None, trials: int, steps: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--trials", type=int, default=4)
-    options = parse(parser, globals(), rounds=1, trials=1, STEPS=2000)
-    print(machine())
+    options = read_options(globals(), {"rounds": 1, "trials": 1, "STEPS": 2000}, rounds=5, trials=4)
     print("| five chains | million chain-steps/s | s for 80,000 steps |")
     print("|---|---|---|")
     for name, interaction in ROWS:

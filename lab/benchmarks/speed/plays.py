@@ -9,18 +9,14 @@ every block. Seconds are those of the processor, which a busy machine does not c
 
 from __future__ import annotations
 
-import argparse
 import time
-
-import torch
 
 from app.pages.decisions.config import BanditSettings, DecisionsConfig
 from app.pages.decisions.job.bandit import BanditJob
 from app.pages.decisions.job.digits import DigitsJob
 from app.pages.decisions.presets import PRESETS, play
 from app.pages.decisions.scene import get_scene
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 
 BLOCK = 3
 """Rounds of a block, as the run manager gives them at this speed."""
@@ -55,11 +51,9 @@ def opening() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=400)
-    options = parse(parser, globals(), rounds=30, PRESETS=lambda presets: presets[:1])
-    torch.set_num_threads(1)
-    print(machine())
+    options = read_options(
+        globals(), {"rounds": 30, "PRESETS": lambda presets: presets[:1]}, one_thread=True, rounds=400
+    )
     for preset in PRESETS:
         config = preset.config
         if config.plays:

@@ -19,7 +19,6 @@ Hitchcock & Hoogland (GPU hours of 100 problems) for the same class.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -27,8 +26,7 @@ from typing import NamedTuple
 
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, Run, SweepSpec
 from llc_core.compute import gpu as ways
 from llc_core.compute import precision as products
@@ -47,21 +45,22 @@ PAPER_STEPS = 50_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size-class", default="1M")
-    parser.add_argument("--problem", type=int, default=0)
-    parser.add_argument("--chains", type=int, default=4)
-    parser.add_argument("--settings", type=int, default=1, help="step sizes that run as one batch")
-    parser.add_argument("--steps", type=int, default=20, help="steps of a round")
-    parser.add_argument("--rounds", type=int, default=7, help="the fastest counts")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--ways", nargs="+", choices=ways.WAYS, default=None)
-    parser.add_argument("--products", nargs="+", choices=products.PRECISIONS, default=None)
-    options = parse(parser, globals(), size_class="1K", settings=1, steps=2, rounds=1, products=None, ways=None)
+    options = read_options(
+        globals(),
+        {"size_class": "1K", "settings": 1, "steps": 2, "rounds": 1, "products": None, "ways": None},
+        size_class="1M",
+        problem=0,
+        chains=4,
+        settings=option(1, "step sizes that run as one batch"),
+        steps=option(20, "steps of a round"),
+        rounds=option(7, "the fastest counts"),
+        device="cuda" if torch.cuda.is_available() else "cpu",
+        ways=option(nargs="+", choices=ways.WAYS),
+        products=option(nargs="+", choices=products.PRECISIONS),
+    )
     on_gpu = options.device != "cpu"
     unit = unit_of(options.size_class, "RMSPropSGLD", options.settings, options.chains, options.device, options.problem)
     torch.compiler.config.force_disable_caches = True
-    print(machine())
     chosen = options.ways or (ways.WAYS if on_gpu else ("plain",))
     os.environ[ways.VARIABLE] = "plain"
     run = Run(unit.config)

@@ -8,7 +8,6 @@ that looks often and is thinned: the spacing up to which few effective draws are
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from dataclasses import replace
 from typing import Any
@@ -16,9 +15,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from lab.benchmarks.machine import machine
+from lab.benchmarks.command import read_options
 from lab.benchmarks.peers.module_cases import clock, mlp
-from lab.benchmarks.smoke import parse, status
+from lab.benchmarks.smoke import status
 from llc_core import NetworkPotential, RunConfig, influence, with_rows
 from llc_core.engine.run import Run
 from llc_core.studies.covariances.draws import row_draws
@@ -41,8 +40,6 @@ BAR = 1.3
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
     small = {
         "rounds": 1,
         "WIDTHS": (20, 8, 3),
@@ -53,10 +50,9 @@ def main() -> None:
         "BATCHES": (16,),
         "QUERIES": 5,
     }
-    options = parse(parser, globals(), **small)
-    torch.set_num_threads(1)
+    options = read_options(globals(), small, one_thread=True, rounds=5)
     problem, probes = network()
-    print(f"{problem.dim:,} parameters, {SAMPLES:,} rows, {CHAINS} chains of SGLD, float32; {machine()}")
+    print(f"{problem.dim:,} parameters, {SAMPLES:,} rows, {CHAINS} chains of SGLD, float32")
     fine = [costs(problem, probes, batch, options.rounds) for batch in BATCHES]
     worth(problem)
     raise SystemExit(status(not all(fine)))

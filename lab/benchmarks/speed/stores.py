@@ -27,8 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core.sweeps.series import accuracy, curves, ordered_pairs
 from llc_core.sweeps.store import COLUMNS, Store, results, table
 
@@ -42,14 +41,16 @@ TURN = 0.002
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--objects", action="store_true", help="also as one dictionary a row, as before")
-    parser.add_argument("--tries", type=int, default=1, help="processes a line")
-    parser.add_argument("--only", nargs="+", choices=WHATS, default=WHATS, help="these lines")
-    parser.add_argument("--store", type=Path, help="use and keep this file; made if it is not there")
-    parser.add_argument("--what", help=argparse.SUPPRESS)
-    options = parse(parser, globals(), rows=40_000, tries=1)
+    options = read_options(
+        globals(),
+        {"rows": 40_000, "tries": 1},
+        rows=1_000_000,
+        objects=option(False, "also as one dictionary a row, as before"),
+        tries=option(1, "processes a line"),
+        only=option(WHATS, "these lines", choices=WHATS),
+        store=option(None, "use and keep this file; made if it is not there", type=Path),
+        what=option(None, argparse.SUPPRESS),
+    )
     if options.what:
         used = time.process_time()
         seconds = measure(options.what, options.store)
@@ -58,7 +59,6 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(json.dumps({**seconds, "peak, MiB,": peak}))
         return
-    print(machine())
     with tempfile.TemporaryDirectory() as folder:
         path = options.store or Path(folder) / f"{NAME}.sqlite"
         if not path.exists():

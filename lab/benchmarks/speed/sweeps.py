@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -16,8 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse, passed_on
+from lab.benchmarks.command import option, read_options
+from lab.benchmarks.smoke import passed_on
 from lab.benchmarks.speed import sweep_work
 from llc_core import SweepSpec, run_sweep
 from llc_core.sweeps.store import results
@@ -38,22 +37,21 @@ TRIVIAL = {**SMALL, "problems": 10_000, "samplers": ["SGLD"], "gradients": ["ful
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("kills", "scaling", "overhead", "client"))
-    parser.add_argument("--store", type=Path)
-    options = parse(
-        parser,
+    options = read_options(
         globals(),
-        KILLS=1,
-        TRIALS=1,
-        SMALL=lambda spec: {**spec, "problems": 2, "steps": 50},
-        SCALING=lambda spec: {**spec, "problems": 2, "steps": 50},
-        TRIVIAL=lambda spec: {**spec, "problems": 50},
+        {
+            "KILLS": 1,
+            "TRIALS": 1,
+            "SMALL": lambda spec: {**spec, "problems": 2, "steps": 50},
+            "SCALING": lambda spec: {**spec, "problems": 2, "steps": 50},
+            "TRIVIAL": lambda spec: {**spec, "problems": 50},
+        },
+        what=option(choices=("kills", "scaling", "overhead", "client"), place=True),
+        store=option(type=Path),
     )
     if options.what == "client":
         print(run_sweep(SweepSpec.from_dict(SMALL), options.store, workers=2, work=sweep_work.logged).state)
         return
-    print(machine())
     with tempfile.TemporaryDirectory() as folder:
         {"kills": kills, "scaling": scaling, "overhead": overhead}[options.what](Path(folder))
 

@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
 from lab.benchmarks.peers.linear_files import save
 from lab.benchmarks.peers.programs import BLACKJAX, CACHE, DEVINTERP, Peer
-from lab.benchmarks.smoke import fresh, parse
+from lab.benchmarks.smoke import fresh
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.references.gibbs import gibbs_reference
@@ -273,19 +274,21 @@ def table(store: Store) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("size_class", nargs="?", choices=("1K", "10K"))
-    parser.add_argument("--problems", type=int, default=20)
-    parser.add_argument("--methods", nargs="+", choices=tuple(METHODS), default=list(METHODS))
-    parser.add_argument("--budget", type=float, default=60.0, help="of every peer, seconds of processor time")
-    parser.add_argument("--sweeps", type=int, default=400, help="of the Gibbs reference")
-    parser.add_argument("--cache", type=Path, default=CACHE)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--merge", type=Path, nargs="+", help="take the rows of other results files in")
-    parser.add_argument("--pilot", action="store_true")
-    parser.add_argument("--table", action="store_true")
-    options = parse(parser, globals(), problems=1, budget=1.0, sweeps=50, results=fresh)
-    torch.set_num_threads(1)
+    options = read_options(
+        globals(),
+        {"problems": 1, "budget": 1.0, "sweeps": 50, "results": fresh},
+        one_thread=True,
+        size_class=option(nargs="?", choices=("1K", "10K"), place=True),
+        problems=20,
+        methods=option(list(METHODS), choices=tuple(METHODS)),
+        budget=option(60.0, "of every peer, seconds of processor time"),
+        sweeps=option(400, "of the Gibbs reference"),
+        cache=CACHE,
+        results=RESULTS,
+        merge=option(None, "take the rows of other results files in", type=Path, nargs="+"),
+        pilot=False,
+        table=False,
+    )
     store = Store(options.results)
     if options.pilot:
         pilot(options)

@@ -8,27 +8,18 @@ on a CPU; medians over the rounds. With LLC_LAB_GPU=fused rows are made by one c
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import time
 
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
+from lab.benchmarks.machine import clock
 from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.engine.run import Run
 from llc_core.potentials.deep_linear import data as dln_data
 
 WIDTHS = ([10, 8, 10], [100, 80, 120, 60, 100], [400] * 7, [600, 300, 600])
 ROUNDS, SECONDS, WARM_UP = 5, 2.0, 5
-
-
-def clock(device: str) -> float:
-    if device == "cuda":
-        torch.cuda.synchronize()
-        return time.perf_counter()
-    return time.process_time()
 
 
 def prepared(problem: DeepLinearNetwork, device: str) -> tuple[Run, float]:
@@ -46,11 +37,12 @@ def prepared(problem: DeepLinearNetwork, device: str) -> tuple[Run, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cpu")
-    device = parse(parser, globals(), WIDTHS=lambda widths: widths[:1], ROUNDS=1, SECONDS=0.02, WARM_UP=1).device
-    torch.set_num_threads(1)
-    print(machine(), flush=True)
+    device = read_options(
+        globals(),
+        {"WIDTHS": lambda widths: widths[:1], "ROUNDS": 1, "SECONDS": 0.02, "WARM_UP": 1},
+        one_thread=True,
+        device="cpu",
+    ).device
     usual = dln_data.KEPT_NUMBERS, dln_data.GPU_KEPT_NUMBERS
     for widths in WIDTHS:
         for name, most in (("kept moments", usual), ("fresh", (0, 0))):

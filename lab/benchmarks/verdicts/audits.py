@@ -7,28 +7,21 @@ The rules were made on seeds below 40,000, the first of these.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import read_options
 from lab.benchmarks.verdicts.traces import PLANTED, Made, all_clean
 from llc_core import Audit, audit
 
 
 def looked(found: Made) -> Audit:
-    return audit(found.traces, found.n_beta, found.init_loss, **found.told)
+    return audit(found.traces, found.n_beta, found.init_loss, **found.facts)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--clean", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=40_000)
-    options = parse(parser, globals(), seeds=1, clean=5)
-    print(machine())
+    options = read_options(globals(), {"seeds": 1, "clean": 5}, seeds=100, clean=2000, first=40_000)
     print("planted | named | other names beside")
     for plant, names in PLANTED.items():
         named, beside = 0, Counter[str]()

@@ -14,15 +14,13 @@ A normal number is within 2 errors in 95.4% of all cases. "known" is the share o
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 
 import numpy as np
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import option, read_options
 from llc_core import DeepLinearNetwork, NetworkPotential, landscape, planar_landscape
 from llc_core.config import RunConfig
 from llc_core.diagnostics.convergence import ESS_LIMIT, ess, standard_error
@@ -88,15 +86,14 @@ def measure(means: np.ndarray, kept: np.ndarray, count: int) -> tuple[float, flo
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument(
-        "--only", choices=list(PROBLEMS), action="append", help="again for each problem; all without it"
+    arguments = read_options(
+        globals(),
+        {"seeds": 2, "steps": 200, "only": [next(iter(PROBLEMS))]},
+        seeds=100,
+        steps=4000,
+        only=option(None, "again for each problem; all without it", action="append", choices=list(PROBLEMS)),
+        seed=option(0, "of the chains; others are fresh"),
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the chains; others are fresh")
-    arguments = parse(parser, globals(), seeds=2, steps=200, only=[next(iter(PROBLEMS))])
-    print(machine())
     print("held / known; of those settled: held / share")
     for name in arguments.only or PROBLEMS:
         begin = time.perf_counter()

@@ -10,20 +10,15 @@ not spread along.
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import KEPT, made, option, read_options
 from lab.benchmarks.verdicts.cases import CHAINS, OTHERS, STEPS, problem_of
-from lab.benchmarks.verdicts.runs import RIGHT_ERRORS, RIGHT_SHARE, interval
+from lab.benchmarks.verdicts.rates import HEADS, rates, right, trusted
 from llc_core import RunConfig
 from llc_core.diagnostics.confirmation import drawn_value
-from llc_core.diagnostics.convergence import ESS_LIMIT
 from llc_core.engine.run import Run
 from llc_core.studies.keeping import Kept, Row
 
@@ -60,13 +55,9 @@ def one_run(name: str, seed: int, sampler: str) -> Row:
     }
 
 
-def right(row: Row) -> bool:
-    allowed = max(RIGHT_SHARE * row["exact"], RIGHT_ERRORS * row["se"] if row["se"] == row["se"] else 0.0)
-    return bool(abs(row["llc"] - row["exact"]) <= allowed)
-
-
-def long(row: Row) -> bool:
-    return bool(row["se"] <= RIGHT_SHARE * row["exact"] and row["ess"] >= ESS_LIMIT)
+def scored(row: Row) -> Row:
+    """With what `rates` asks for."""
+    return {**row, "llc_se": row["se"], "answer": row["exact"], "evidence": {"ess": row["ess"]}}
 
 
 def before(row: Row) -> bool:
@@ -75,37 +66,30 @@ def before(row: Row) -> bool:
 
 def show(label: str, rows: list[Row], before: Callable[[Row], bool] = before) -> None:
     """before: whether a run was trusted before what is measured here."""
-    for when, trusts in (("before", before), ("now", lambda row: row["trusted"])):
-        trusted, hits = [row for row in rows if trusts(row)], [row for row in rows if right(row)]
-        rates = (
-            interval(sum(map(right, trusted)), len(trusted)),
-            *(interval(sum(map(trusts, some)), len(some)) for some in (hits, [row for row in hits if long(row)])),
-        )
-        print(f"{label:26}{when:8}" + "".join(f"{rate:42}" for rate in rates).rstrip())
+    for when, trusts in (("before", before), ("now", trusted)):
+        print(f"{label:26}{when:8}{rates(rows, trusts)}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--first", type=int, default=400, help="seed of the first networks")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parse(parser, globals(), minutes=0.01)
-    print(machine(), flush=True)
-    kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
+    options = read_options(
+        globals(),
+        {"minutes": 0.01},
+        first=option(400, "seed of the first networks"),
+        seeds=2,
+        **KEPT,
+    )
+    kept = Kept(options.keep)
     seeds = range(options.first, options.first + options.seeds)
     wanted = [(name, seed, sampler) for seed in seeds for name in DEEP for sampler in SAMPLERS]
-    for asked in wanted:
-        if asked not in kept and time.monotonic() < until:
-            kept.add(asked, one_run(*asked))
-    rows = {asked: kept[asked] for asked in wanted if asked in kept}
+    made(wanted, kept, options.minutes, lambda asked: one_run(*asked))
+    rows = {asked: scored(kept[asked]) for asked in wanted if asked in kept}
     print(f"{len(rows)} of {len(wanted)} runs; {kept.origin()}")
     for asked, row in rows.items():
         if before(row) and not right(row):
             count = f"{row['unspread']:.1f} ± {row['unspread_se']:.1f} directions"
             said = f"{row['llc']:.4g} ± {row['se']:.2g} for {row['exact']:.4g}"
             print("trusted" if row["trusted"] else "trusted before", *asked, said, count)
-    print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
+    print(f"\n{'':34}{HEADS}")
     for sampler in SAMPLERS:
         show(sampler, [row for asked, row in rows.items() if asked[2] == sampler])
     show("all", list(rows.values()))

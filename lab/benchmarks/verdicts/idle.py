@@ -13,19 +13,16 @@ there are none; neither stands beside the chains when they are judged. Seed 1 wa
 
 from __future__ import annotations
 
-import argparse
-import time
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import torch
 from torch import nn
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import KEPT, made, option, read_options
 from lab.benchmarks.verdicts.cases import problem_of as deep_problem
-from lab.benchmarks.verdicts.flat import DEEP, right, show
+from lab.benchmarks.verdicts.flat import DEEP, scored, show
+from lab.benchmarks.verdicts.rates import HEADS, right
 from llc_core import DeepLinearNetwork, NetworkPotential, RunConfig, estimate
 from llc_core.diagnostics.confirmation import drawn_value
 from llc_core.engine.run import Run
@@ -41,6 +38,8 @@ ASLEEP = "units asleep"
 ZEROS = {"3-3-3 at zero": [3] * 3, "5-5-5-5 at zero": [5] * 4}
 OPPOSITES = (ASLEEP, *ZEROS, *DEEP)
 SAMPLERS = ("SGLD", "MALA", "PCN", "UnderdampedLangevin")
+TRUTH = "truth"
+"""In place of a sampler: the question for the answer."""
 
 
 def problem_of(kind: str, seed: int) -> Potential:
@@ -116,49 +115,46 @@ def one_run(kind: str, seed: int, sampler: str) -> Row:
     }
 
 
+def answered(asked: tuple[str, int, str]) -> Row:
+    kind, seed, name = asked
+    return truth(kind, seed) if name == TRUTH else one_run(kind, seed, name)
+
+
 def before(row: Row) -> bool:
     return bool(row["before"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--first", type=int, default=500, help="seed of the first networks")
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parse(
-        parser,
+    options = read_options(
         globals(),
-        seeds=1,
-        STEPS=200,
-        SAMPLERS=("SGLD",),
-        CLASSIFIERS={"3 classes, 4 zero inputs": (4, 3)},
-        OPPOSITES=(),
+        {
+            "seeds": 1,
+            "STEPS": 200,
+            "SAMPLERS": ("SGLD",),
+            "CLASSIFIERS": {"3 classes, 4 zero inputs": (4, 3)},
+            "OPPOSITES": (),
+        },
+        one_thread=True,
+        first=option(500, "seed of the first networks"),
+        seeds=2,
+        **KEPT,
     )
-    torch.set_num_threads(1)
-    print(machine(), flush=True)
-    kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
+    kept = Kept(options.keep)
     seeds = range(options.first, options.first + options.seeds)
     wanted = [(kind, seed, name) for seed in seeds for kind in (*CLASSIFIERS, *OPPOSITES) for name in SAMPLERS]
-    for kind, seed, name in wanted:
-        for asked, make in (
-            ((kind, seed, name), one_run),
-            ((kind, seed, "truth"), lambda kind, seed, _: truth(kind, seed)),
-        ):
-            if asked not in kept and time.monotonic() < until:
-                kept.add(asked, make(kind, seed, name))
+    made([each for asked in wanted for each in (asked, (*asked[:2], TRUTH))], kept, options.minutes, answered)
     rows = {}
     for asked in wanted:
-        answer = (*asked[:2], "truth")
+        answer = (*asked[:2], TRUTH)
         if asked in kept and answer in kept:
-            rows[asked] = {**kept[asked], "exact": kept[answer]["llc"], "exact_se": kept[answer]["se"]}
+            rows[asked] = scored({**kept[asked], "exact": kept[answer]["llc"], "exact_se": kept[answer]["se"]})
     print(f"{len(rows)} of {len(wanted)} runs; {kept.origin()}")
     for asked, row in rows.items():
         said = f"{row['llc']:.4g} ± {row['se']:.2g} for {row['exact']:.4g} ± {row['exact_se']:.2g}"
         mark = ("trusted" if row["trusted"] else "refused", "right" if right(row) else "WRONG")
         count = f"{row['unspread']:.1f} ± {row['unspread_se']:.1f} directions, {row['idle']:.0f} idle"
         print(*mark, *asked, said, count, "by the search" if row["trusted"] and not row["before"] else "")
-    print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
+    print(f"\n{'':34}{HEADS}")
     for kind in (*CLASSIFIERS, *OPPOSITES):
         show(kind, [row for asked, row in rows.items() if asked[0] == kind], before)
     show("classifiers", [row for asked, row in rows.items() if asked[0] in CLASSIFIERS], before)

@@ -11,20 +11,17 @@ it names is changed. Two remedies at most, as in `remedies`. Right: within max(5
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
-from lab.benchmarks.verdicts.runs import interval
+from lab.benchmarks.command import KEPT, made, option, read_options
+from lab.benchmarks.verdicts.rates import right, shares
 from llc_core import NetworkPotential, RunConfig, polish
 from llc_core.engine.run import Run
 from llc_core.samplers import build
@@ -32,7 +29,6 @@ from llc_core.studies.keeping import Kept, Row
 
 ROWS, STEPS, CHAINS, BATCH = 1000, 4000, 4, 200
 REMEDIES, LONGER = 2, 4
-SHARE, ERRORS = 0.05, 3.0
 NOISE = math.sqrt(0.5)
 """Of the outputs: their squared error is then minus the log likelihood."""
 MOVED = 0.02
@@ -232,48 +228,45 @@ def _stage(run: Run, what: str) -> Row:
     return {"what": what, **rounded, "trusted": bool(found.converged), "reason": found.converged.reason}
 
 
-def right(row: Row, stage: int) -> bool:
+def scored(row: Row, stage: int) -> Row:
+    """One of its stages, with what `rates` asks for."""
     of = row["stages"][stage]
-    if of["llc"] is None:
-        return False
-    return abs(of["llc"] - row["llc"]) <= max(SHARE * row["llc"], ERRORS * (of["se"] or 0.0))
+    return {**of, "llc_se": of["se"], "answer": row["llc"], "evidence": {"ess": of["ess"]}}
 
 
 def show(label: str, rows: list[Row]) -> None:
     """Of the runs as asked and after the remedies: how many of the trusted are right, and of the right are trusted."""
     line = f"{label:22}{len(rows):4}"
     for stage in (0, -1):
-        trusted = [row for row in rows if row["stages"][stage]["trusted"]]
-        hits = [row for row in rows if right(row, stage)]
-        both = sum(right(row, stage) for row in trusted)
-        line += f"   {interval(both, len(trusted)):40}{interval(both, len(hits)):40}"
+        among_trusted, among_right, _ = shares(scored(row, stage) for row in rows)
+        line += f"   {among_trusted:40}{among_right:40}"
     print(line.rstrip())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=5000, help="of the first data set")
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    options = parse(
-        parser, globals(), STATES=("truth",), SAMPLERS=lambda usual: {"MALA": usual["MALA"]}, STEPS=100,
-        MODELS=lambda usual: {name: usual[name] for name in list(usual)[:3]},
-    )  # fmt: skip
-    print(machine(), flush=True)
-    kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
+    options = read_options(
+        globals(),
+        {
+            "STATES": ("truth",),
+            "SAMPLERS": lambda usual: {"MALA": usual["MALA"]},
+            "STEPS": 100,
+            "MODELS": lambda usual: {name: usual[name] for name in list(usual)[:3]},
+        },
+        seed=option(5000, "of the first data set"),
+        **KEPT,
+    )
+    kept = Kept(options.keep)
     combined = [(name, state, sampler) for state in STATES for name in MODELS for sampler in SAMPLERS]
     wanted = [(*each, options.seed + number) for number, each in enumerate(combined)]
     # One of each kind first, so that a part of the table is a fair part.
     wanted.sort(key=lambda asked: (asked[3] * 97) % 240)
-    for asked in wanted:
-        if asked not in kept and time.monotonic() < until:
-            kept.add(asked, one_run(*asked))
+    made(wanted, kept, options.minutes, lambda asked: one_run(*asked))
     rows = {asked: kept[asked] for asked in wanted if asked in kept}
     print(f"{len(rows)} of {len(wanted)} runs; {kept.origin()}")
     for asked, row in rows.items():
         for stage in (0, len(row["stages"]) - 1):
-            of = row["stages"][stage]
-            if of["trusted"] and not right(row, stage):
+            of = scored(row, stage)
+            if of["trusted"] and not right(of):
                 print(
                     "trusted and wrong:",
                     *asked,

@@ -12,23 +12,19 @@ Every stage keeps its evidence, and is judged by today's verdict.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
-from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
-from lab.benchmarks.verdicts.runs import evidence_row, interval, judged_again, right, show, too_short
-from llc_core import RunConfig, estimate
-from llc_core.diagnostics.evidence import Evidence
+from lab.benchmarks.command import KEPT, made, option, read_options
+from lab.benchmarks.verdicts.cases import Case, answer_of, cases, problem_of
+from lab.benchmarks.verdicts.rates import interval, right, shares
+from lab.benchmarks.verdicts.runs import begun, evidence_row, judged_again, show
+from llc_core import RunConfig
 from llc_core.diagnostics.verdict import judge
 from llc_core.engine.run import Run
 from llc_core.fields import hyper_fields
@@ -67,19 +63,6 @@ def one_run(case: Case) -> Row:
     return {"stages": stages, "seconds": round(time.process_time() - started, 2)}
 
 
-def begun(case: Case) -> dict[str, Any]:
-    """Arguments of a run with the step that the case asks for."""
-    settings = {**case.settings, "sampler": build(case.settings["sampler"]).to_dict()}
-    factor = {**FACTORS, **SMALL_FACTORS}[case.step]
-    if factor is not None:
-        problem = problem_of(case.problem, case.problem_seed)
-        probe = estimate(problem, progress=False, **{**settings, "steps": 400})
-        sampler = build(settings["sampler"])
-        step = min(factor * probe.diagnostics["step_size"], hyper_fields(sampler)["step_size"].high)
-        settings["sampler"] = sampler.replace(step_size=step).to_dict()
-    return settings
-
-
 def run_of(problem: Potential, settings: Mapping[str, Any]) -> Run:
     return Run(RunConfig(problem=problem.to_dict(), **settings), problem)
 
@@ -107,19 +90,11 @@ def finished(run: Run, answer: float, done: str) -> tuple[Row, Verdict]:
     """The run to its end, and the verdict by its chains alone."""
     while not run.finished:
         run.advance(run.total_steps - run.steps_done)
-    seen: list[tuple[Evidence, Verdict]] = []
-
-    def judged(evidence: Evidence) -> Verdict:
-        alone = judge(dataclasses.replace(evidence, reference=math.nan))
-        seen.append((evidence, alone))
-        return alone
-
-    with mock.patch("llc_core.engine.summary.judge", judged):
-        found = run.estimates(0)[0]
-    evidence, verdict = seen[0]
+    found = run.estimates(0)[0]  # 0: no exact draws
+    verdict = judge(dataclasses.replace(found.evidence, reference=math.nan))
     sampler = run.sampler.to_dict()
     about = {"steps": found.steps, "sampler": sampler, "done": done, "polish": run.config.polish}
-    return {**evidence_row(found, evidence, answer), **about}, verdict
+    return {**evidence_row(found, answer), "trusted": bool(verdict), "reason": verdict.reason, **about}, verdict
 
 
 def gone_on(run: Run, answer: float, most: int) -> tuple[Row, Verdict]:
@@ -143,36 +118,20 @@ def judged_stages(case: Case, row: Row, alone: bool) -> list[Row]:
     return found
 
 
-def rates(label: str, rows: list[Row]) -> None:
-    """rows: one of each run, as it was at last."""
-    trusted, hits = [row for row in rows if row["trusted"]], [row for row in rows if right(row)]
-    both = sum(map(right, trusted))
-    long = [row for row in hits if not too_short(row)]
-    shares = (
-        interval(both, len(trusted)),
-        interval(both, len(hits)),
-        interval(sum(row["trusted"] for row in long), len(long)),
-        interval(both, len(rows)),
-    )
-    print(f"{label:34}" + "".join(f"{share:42}" for share in shares).rstrip(), flush=True)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--others", action="store_true", help="problems of other shapes")
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
-    parser.add_argument("--by", action="store_true", help="print both rates by sampler, gradient, steps and problem")
-    options = parse(parser, globals(), runs=20, minutes=0.01)
-    print(machine(), flush=True)
-    kept, until = Kept(options.keep), time.monotonic() + 60 * options.minutes
+    options = read_options(
+        globals(),
+        {"runs": 20, "minutes": 0.01},
+        runs=600,
+        seed=5,
+        others=option(False, "problems of other shapes"),
+        **KEPT,
+        wrong=option(False, "print every trusted run that is wrong"),
+        by=option(False, "print both rates by sampler, gradient, steps and problem"),
+    )
+    kept = Kept(options.keep)
     wanted = list(cases(options.runs, options.seed, options.others))
-    for case in wanted:
-        if case not in kept and time.monotonic() < until:
-            kept.add(case, one_run(case))
+    made(wanted, kept, options.minutes, one_run)
     rows = [(case, kept[case]) for case in wanted if case in kept]
     print(f"{len(rows)} of {len(wanted)} runs; {kept.origin()}")
     print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}", end="")
@@ -181,7 +140,10 @@ def main() -> None:
         stages = [(case, judged_stages(case, row, alone)) for case, row in rows]
         who = "chains alone" if alone else "with exact answers"
         for count in range(REMEDIES + 1):
-            rates(f"{who}, {count} remedies", [found[: count + 1][-1] for _, found in stages])
+            ended = [found[: count + 1][-1] for _, found in stages]
+            of_all = interval(sum(row["trusted"] and right(row) for row in ended), len(ended))
+            line = "".join(f"{share:42}" for share in (*shares(ended), of_all)).rstrip()
+            print(f"{f'{who}, {count} remedies':34}{line}", flush=True)
         last = [(case, found[-1]) for case, found in stages]
         for case, row in last if options.wrong else ():
             if row["trusted"] and not right(row):

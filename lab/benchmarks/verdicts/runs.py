@@ -14,36 +14,27 @@ width of its error bar, and need not be trusted. What is run is drawn at random 
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, TimeoutError, as_completed
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import torch
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import KEPT, made, option, read_options
 from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
+from lab.benchmarks.verdicts.rates import HEADS, number, rates, right, too_short
 from llc_core import Estimate, estimate, polish
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
-from llc_core.diagnostics.convergence import ESS_LIMIT
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
 from llc_core.studies.keeping import Kept, Row
-from llc_core.verdicts import Verdict
 
-RIGHT_SHARE, RIGHT_ERRORS = 0.05, 3
-UNTOLD = {field.name: field.default for field in dataclasses.fields(Evidence)}
-"""What evidence is where nothing else is kept."""
+UNKNOWN = {field.name: field.default for field in dataclasses.fields(Evidence)}
+"""Evidence of which nothing is kept."""
 OF_THE_CASE = ("reference", "exact_law", "sampler")
 """Evidence that follows from the case: it is made anew where kept evidence is judged."""
 
@@ -53,12 +44,10 @@ def one_run(case: Case) -> Row:
     torch.set_num_threads(1)
     answer = answer_of(case.problem, case.problem_seed)
     started = time.process_time()
-    found, evidence = run_of(case)
-    seconds = time.process_time() - started
-    return {**evidence_row(found, evidence, answer), "seconds": round(seconds, 2)}
+    return {**evidence_row(run_of(case), answer), "seconds": round(time.process_time() - started, 2)}
 
 
-def evidence_row(found: Estimate, evidence: Evidence, answer: float) -> Row:
+def evidence_row(found: Estimate, answer: float) -> Row:
     """The estimate, the answer, what was said, and all evidence that does not follow from the case."""
     return {
         "llc": _short(found.llc),
@@ -70,48 +59,36 @@ def evidence_row(found: Estimate, evidence: Evidence, answer: float) -> Row:
         "localization": float(found.config.localization or 0.0),
         "evidence": {
             name: _short(value)
-            for name, value in vars(evidence).items()
-            if not name.startswith(OF_THE_CASE) and not _same(value, UNTOLD[name])
+            for name, value in vars(found.evidence).items()
+            if not name.startswith(OF_THE_CASE) and not _same(value, UNKNOWN[name])
         },
     }
 
 
-def run_of(case: Case) -> tuple[Estimate, Evidence]:
-    """The run, with the step that the case asks for, and what its verdict was made of."""
-    problem, settings = problem_of(case.problem, case.problem_seed), dict(case.settings)
+def run_of(case: Case) -> Estimate:
+    """The run, with the step that the case asks for."""
+    settings = begun(case)
+    return estimate(problem_of(case.problem, case.problem_seed), progress=False, **settings)
+
+
+def begun(case: Case) -> dict[str, Any]:
+    """Arguments of a run with the step that the case asks for."""
+    settings = {**case.settings, "sampler": build(case.settings["sampler"]).to_dict()}
     factor = {**FACTORS, **SMALL_FACTORS}[case.step]
     if factor is not None:
+        problem = problem_of(case.problem, case.problem_seed)
         probe = estimate(problem, progress=False, **{**settings, "steps": 400})
         sampler = build(settings["sampler"])
-        largest = hyper_fields(sampler)["step_size"].high
-        settings["sampler"] = sampler.replace(step_size=min(factor * probe.diagnostics["step_size"], largest))
-    seen: list[Evidence] = []
-
-    def judged(evidence: Evidence) -> Verdict:
-        seen.append(evidence)
-        return judge(evidence)
-
-    with mock.patch("llc_core.engine.summary.judge", judged):
-        return estimate(problem, progress=False, **settings), seen[0]
-
-
-def right(row: Row) -> bool:
-    llc, error = _number(row["llc"]), _number(row["llc_se"])
-    allowed = max(RIGHT_SHARE * abs(row["answer"]), RIGHT_ERRORS * error if math.isfinite(error) else 0.0)
-    return abs(llc - row["answer"]) <= allowed
-
-
-def too_short(row: Row) -> bool:
-    """Whether the run holds too little to tell 5%, whatever its verdict says."""
-    error, ess = _number(row["llc_se"]), _number(row["evidence"].get("ess"))
-    return not (error <= RIGHT_SHARE * abs(row["answer"]) and ess >= ESS_LIMIT)
+        step = min(factor * probe.diagnostics["step_size"], hyper_fields(sampler)["step_size"].high)
+        settings["sampler"] = sampler.replace(step_size=step).to_dict()
+    return settings
 
 
 def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
     """The row as today's verdict has it, from the evidence that is kept: exact draws are asked only where no more than doubts
     speak against the estimate, as in a run. alone: by what the chains show, with no exact answer beside them."""
     problem, sampler = problem_of(case.problem, case.problem_seed), build(case.settings["sampler"])
-    given = {name: _number(value) if value is None else value for name, value in row["evidence"].items()}
+    given = {name: number(value) if value is None else value for name, value in row["evidence"].items()}
     problem = polish(problem).problem if row.get("polish") else problem
     exact = exact_value(problem, row["n_beta"], row["localization"])
     own = {"exact_law": sampler.exact_law and sampler.bias_expected, "sampler": sampler, "reference": exact}
@@ -126,64 +103,25 @@ def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
     return {**row, "answer": answer, "trusted": bool(verdict), "reason": verdict.reason}
 
 
-def made(wanted: Iterable[Case], kept: Kept, minutes: float, jobs: int) -> Iterator[Case]:
-    """Makes the runs that are not kept yet, in their order, until the minutes are over; each is kept as soon as it is known."""
-    missing = [case for case in wanted if case not in kept]
-    until = time.monotonic() + 60 * minutes
-    if jobs == 1:
-        for case in missing:
-            if time.monotonic() >= until:
-                return
-            kept.add(case, one_run(case))
-            yield case
-        return
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
-    asked = {pool.submit(one_run, case): case for case in missing}
-    try:
-        for done in as_completed(asked, timeout=max(until - time.monotonic(), 0.0)):
-            kept.add(asked[done], done.result())
-            yield asked[done]
-    except TimeoutError:
-        pass
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def interval(hits: int, total: int) -> str:
-    """hits of total, and Wilson's 95% interval of the rate."""
-    if not total:
-        return "   0 of   0"
-    p, z = hits / total, 1.96
-    middle = (p + z * z / (2 * total)) / (1 + z * z / total)
-    half = z / (1 + z * z / total) * (p * (1 - p) / total + z * z / (4 * total**2)) ** 0.5
-    return f"{hits:4d} of {total:3d} = {p:6.1%} ({max(middle - half, 0):5.1%} to {min(middle + half, 1):6.1%})"
-
-
 def keys(case: Case) -> tuple[str, ...]:
     """The rows of the table that a run counts in."""
     settings = case.settings
     return "all", settings["sampler"], settings["gradient"], f"{settings['steps']} steps", case.step, case.problem
 
 
-def told(case: Case, row: Row) -> str:
+def in_words(case: Case, row: Row) -> str:
     error = row["llc_se"] or math.nan
-    said = f"{_number(row['llc']):.4g} ± {error:.2g} for {row['answer']:.4g}"
+    said = f"{number(row['llc']):.4g} ± {error:.2g} for {row['answer']:.4g}"
     return f"{case.problem} {case.problem_seed} {case.settings} {case.step}: {said}. {row['reason']}"
 
 
 def show(rows: list[tuple[Case, Row]]) -> None:
     """The table of both rates, and the reasons why right runs are refused."""
-    print(f"\n{'':24}{'trusted runs that are right':42}{'right runs that are trusted':42}… without those too short")
+    print(f"\n{'':24}{HEADS}")
     places = dict.fromkeys(key for key in sorted({key for case, _ in rows for key in keys(case)}) if key != "all")
     for key in (*places, "all"):
         mine = [row for case, row in rows if key in keys(case)]
-        trusted, hits = [row for row in mine if row["trusted"]], [row for row in mine if right(row)]
-        long = [row for row in hits if not too_short(row)]
-        rates = (
-            interval(sum(map(right, trusted)), len(trusted)),
-            *(interval(sum(row["trusted"] for row in some), len(some)) for some in (hits, long)),
-        )
-        print(f"{key:24}" + "".join(f"{rate:42}" for rate in rates).rstrip(), flush=True)
+        print(f"{key:24}{rates(mine)}", flush=True)
     for short in (False, True):
         refused = [(case, row) for case, row in rows if right(row) and not row["trusted"] and too_short(row) is short]
         kind = "too short" if short else "long enough"
@@ -207,10 +145,6 @@ def _short(value: Any) -> Any:
     return float(f"{value:.5g}") if math.isfinite(value) else (None if math.isnan(value) else value)
 
 
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
-
-
 def _same(one: Any, other: Any) -> bool:
     return one == other or (
         isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other)
@@ -218,27 +152,21 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=720)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--others", action="store_true", help="problems of other shapes, which no limit was looked for on"
+    options = read_options(
+        globals(),
+        {"seed": 3, "runs": 3, "minutes": 0.01, "jobs": 1},
+        runs=720,
+        seed=1,
+        others=option(False, "problems of other shapes, which no limit was looked for on"),
+        jobs=option(1, "processes, of one thread each"),
+        **KEPT,
+        again=option(False, "judge the kept evidence with today's verdict"),
+        alone=option(False, "with --again: no exact answer beside the chains"),
+        wrong=option(False, "print every trusted run that is wrong, and right ones that are not trusted"),
     )
-    parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    parser.add_argument("--again", action="store_true", help="judge the kept evidence with today's verdict")
-    parser.add_argument("--alone", action="store_true", help="with --again: no exact answer beside the chains")
-    parser.add_argument(
-        "--wrong",
-        action="store_true",
-        help="print every trusted run that is wrong, and right ones that are not trusted",
-    )
-    options = parse(parser, globals(), seed=3, runs=3, minutes=0.01, jobs=1)
-    print(machine(), flush=True)
     started, kept = time.perf_counter(), Kept(options.keep)
     wanted = list(cases(options.runs, options.seed, options.others))
-    new = sum(1 for _ in made(wanted, kept, options.minutes, options.jobs))
+    new = made(wanted, kept, options.minutes, one_run, options.jobs)
     rows = [(case, kept[case]) for case in wanted if case in kept]
     print(
         f"{len(rows)} of {len(wanted)} runs, {new} made now in {time.perf_counter() - started:.0f} s; {kept.origin()}"
@@ -248,7 +176,7 @@ def main() -> None:
         print("judged again, from the kept evidence")
     for case, row in rows if options.wrong else ():
         if row["trusted"] != right(row):
-            print("TRUSTED" if row["trusted"] else "refused", told(case, row))
+            print("TRUSTED" if row["trusted"] else "refused", in_words(case, row))
     show(rows)
 
 

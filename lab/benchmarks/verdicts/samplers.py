@@ -10,14 +10,12 @@ answer is exact.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
-from lab.benchmarks.machine import machine
-from lab.benchmarks.smoke import parse
+from lab.benchmarks.command import KEPT, made, option, read_options
 from lab.benchmarks.verdicts.cases import CHAINS, FACTORS, SMALL_FACTORS, Case
-from lab.benchmarks.verdicts.runs import interval, judged_again, made, right, told, too_short
+from lab.benchmarks.verdicts.rates import right, shares
+from lab.benchmarks.verdicts.runs import in_words, judged_again, one_run
 from llc_core.fields import hyper_fields
 from llc_core.samplers import build
 from llc_core.studies.keeping import Kept
@@ -58,38 +56,31 @@ def name_of(case: Case) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--repeats", type=int, default=2, help="problems of each kind")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
-    parser.add_argument("--keep", type=Path, help="a file of JSON lines: runs that are in it are not made again")
-    parser.add_argument("--minutes", type=float, default=600.0, help="runs that are not begun by then are left out")
-    parser.add_argument(
-        "--alone", action="store_true", help="judge what is kept with no exact answer beside the chains"
+    options = read_options(
+        globals(),
+        {"minutes": 0.01, "jobs": 1},
+        seed=5,
+        repeats=option(2, "problems of each kind"),
+        jobs=option(1, "processes, of one thread each"),
+        **KEPT,
+        alone=option(False, "judge what is kept with no exact answer beside the chains"),
+        wrong=option(False, "print every trusted run that is wrong"),
     )
-    parser.add_argument("--wrong", action="store_true", help="print every trusted run that is wrong")
-    options = parse(parser, globals(), minutes=0.01, jobs=1)
-    print(machine(), flush=True)
     kept, wanted = Kept(options.keep), list(cases(options.seed, options.repeats))
-    new = sum(1 for _ in made(wanted, kept, options.minutes, options.jobs))
+    new = made(wanted, kept, options.minutes, one_run, options.jobs)
     rows = [(case, judged_again(case, kept[case], options.alone)) for case in wanted if case in kept]
     print(f"{len(rows)} of {len(wanted)} runs, {new} made now; {kept.origin()}")
     for case, row in rows if options.wrong else ():
         if row["trusted"] and not right(row):
-            print("TRUSTED", told(case, row))
+            print("TRUSTED", in_words(case, row))
     print(f"\n{'':46}{'trusted runs that are right':42}{'right runs, long enough, that are trusted':42}median error")
     for name in dict.fromkeys(name_of(case) for case, _ in rows):
         for step in STEPS:
             mine = [row for case, row in rows if name_of(case) == name and case.step == step]
-            trusted = [row for row in mine if row["trusted"]]
-            long = [row for row in mine if right(row) and not too_short(row)]
             off = sorted(row["llc"] / row["answer"] - 1 for row in mine if row["llc"] is not None)
             middle = f"{off[len(off) // 2]:+.1%}" if off else ""
-            rates = (
-                interval(sum(map(right, trusted)), len(trusted)),
-                interval(sum(r["trusted"] for r in long), len(long)),
-            )
-            print(f"{name + ', ' + step:46}" + "".join(f"{rate:42}" for rate in rates) + middle)
+            among_trusted, _, among_long = shares(mine)
+            print(f"{name + ', ' + step:46}{among_trusted:42}{among_long:42}{middle}")
 
 
 if __name__ == "__main__":

@@ -20,12 +20,12 @@ Random = np.random.Generator
 
 @dataclass
 class Made:
-    """Traces [C, T], and what `audit` is told of them."""
+    """Traces [C, T], and what `audit` may know of them."""
 
     traces: np.ndarray
     n_beta: float
     init_loss: float
-    told: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     kind: str = ""
 
 
@@ -66,10 +66,10 @@ def some(
     return x + noise * random.standard_normal(x.shape), llc
 
 
-def made(random: Random, x: np.ndarray, off: float = 0.0, **told: Any) -> Made:
+def made(random: Random, x: np.ndarray, off: float = 0.0, **facts: Any) -> Made:
     """off: of init_loss, in units of λ̂."""
     n_beta, at_w0 = float(random.choice([50, 150, 700])), random.uniform(0.2, 2)
-    return Made(at_w0 + x / n_beta, n_beta, at_w0 + off / n_beta, told)
+    return Made(at_w0 + x / n_beta, n_beta, at_w0 + off / n_beta, facts)
 
 
 def nan_tail(random: Random) -> Made:
@@ -91,15 +91,15 @@ def burn_in_falls(random: Random) -> Made:
     return made(random, x + 3 * llc * np.exp(-np.arange(draws) / (draws * random.uniform(0.03, 0.3))))
 
 
-def one_batch(random: Random, told: bool = True) -> Made:
+def one_batch(random: Random, said: bool = True) -> Made:
     """init_loss is off by two to three standard deviations of batches."""
     x, _ = some(random, llc=20.0, draws=int(random.choice([2000, 5000])), noise=10.0)
-    return made(random, x, 10 * random.choice([-1, 1]) * random.uniform(2, 3), **({"full": False} if told else {}))
+    return made(random, x, 10 * random.choice([-1, 1]) * random.uniform(2, 3), **({"full": False} if said else {}))
 
 
 def one_batch_unsaid(random: Random) -> Made:
     """The same, and nobody says that losses are of batches."""
-    return one_batch(random, told=False)
+    return one_batch(random, said=False)
 
 
 def first_batch(random: Random) -> Made:
@@ -202,8 +202,8 @@ def of_gamma(random: Random, share: float = 0.1) -> Made:
     for draw in range(2000):
         square[:, draw] = np.square(place).sum(1) * (1 - share) / gamma
         place = keeps * place + math.sqrt(1 - keeps**2) * random.standard_normal(place.shape)
-    told = {"localization": gamma, "dim": directions, "square_distance": square}
-    return Made(0.5 + 0.5 * gamma * share / (1 - share) * square / n_beta, n_beta, 0.5, told)
+    facts = {"localization": gamma, "dim": directions, "square_distance": square}
+    return Made(0.5 + 0.5 * gamma * share / (1 - share) * square / n_beta, n_beta, 0.5, facts)
 
 
 def of_gamma_mean(random: Random) -> Made:
@@ -213,7 +213,7 @@ def of_gamma_mean(random: Random) -> Made:
         found.traces,
         found.n_beta,
         found.init_loss,
-        {**found.told, "square_distance": float(found.told["square_distance"].mean())},
+        {**found.facts, "square_distance": float(found.facts["square_distance"].mean())},
     )
 
 
@@ -264,11 +264,11 @@ def clean(random: Random, kind: str) -> Made:
         )
     else:
         x = moves(random, chains, draws, llc, float(random.choice([1, 0.3, 0.1, 0.05])))
-    told: dict[str, Any] = {"full": True} if "full" in kind else {}
+    facts: dict[str, Any] = {"full": True} if "full" in kind else {}
     if "batches" in kind:
         x = x + llc * float(random.choice([0.3, 1, 3])) * random.standard_normal(x.shape)
-        told = {"full": False} if "said" in kind else {}
-    found = made(random, x, **told)
+        facts = {"full": False} if "said" in kind else {}
+    found = made(random, x, **facts)
     found.kind = kind
     return found
 

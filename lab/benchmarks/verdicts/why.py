@@ -9,7 +9,6 @@ seed with the planted cause alone switched off. The change of λ̂ is what the p
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.benchmarks.machine import machine
+from lab.benchmarks.command import option, read_options
 from llc_core import HMC, SGLD, DeepLinearNetwork, Estimate, FrozenPSGLD, RMSPropSGLD, estimate
 from llc_core.studies.explain.parts import Explanation
 from llc_core.studies.explain.split import explain
@@ -154,11 +153,8 @@ def cases() -> dict[str, Case]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("case", nargs="?", help="one case alone, with its sentences")
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    print(machine())
+    case = option(None, "one case alone, with its sentences", nargs="?", place=True)
+    arguments = read_options(globals(), {"case": "too short"}, case=case, seed=0)
     heads = ("case", "λ̂", "λ̂ − λ", "largest part", "planted part", "when switched off", "seconds")
     print("{:28s} {:>15s} {:>10s}   {:15s} {:>16s} {:>19s}   {}".format(*heads))
     for name, case in cases().items():

@@ -48,9 +48,9 @@ class BayesianNetworks:
         if self.widths[0] != 1:
             raise ValueError(f"size_class is {short(name)}; its networks have 1 input: write it as {EXAMPLE!r}.")
         self._built = BayesianNetwork.described(self._described(0))
-        told = [part for part in self._values.values() if part not in ("selu", "gaussian")]
+        named = [part for part in self._values.values() if part not in ("selu", "gaussian")]
         points = [f"n{self._points}"] if self._points != 7 else []
-        self.name = PREFIX + "-".join([*map(str, self.widths), *told, *points])
+        self.name = PREFIX + "-".join([*map(str, self.widths), *named, *points])
 
     def description(self, seeds: Sequence[int]) -> dict[str, Any]:
         (seed,) = seeds

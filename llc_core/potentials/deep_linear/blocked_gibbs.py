@@ -23,8 +23,8 @@ def cayley(x: Tensor) -> tuple[Tensor, Tensor]:
     it does not take back.
     """
     # A sum is finite only where all entries are: one call for all chains, since most of the time of small matrices is that of calls.
-    told = x.sum().isfinite()
-    sound = None if told else x.isfinite().flatten(1).all(dim=1)
+    finite = x.sum().isfinite()
+    sound = None if finite else x.isfinite().flatten(1).all(dim=1)
     kept = x if sound is None else torch.where(sound.view(-1, 1, 1), x, 0.0)
     factors, pivots = torch.linalg.lu_factor(torch.eye(x.shape[-1], dtype=x.dtype, device=x.device) - kept)
     log_det = factors.diagonal(dim1=1, dim2=2).abs().log().sum(dim=1)

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput, first_line, logits_of, loss_of
-from llc_core.potentials.module.given import TARGETS, Given, as_tensor
-from llc_core.potentials.module.kept import Kept
+from llc_core.potentials.module.data.given import TARGETS, Given, as_tensor
+from llc_core.potentials.module.data.kept import Kept
+from llc_core.potentials.module.data.rows import Data, TakenData, TensorData
 from llc_core.potentials.module.losses import IGNORED, Loss, NextToken, as_loss, settled
 from llc_core.potentials.module.meant import reduced
-from llc_core.potentials.module.rows import Data, TakenData, TensorData
 
 TOKENS, COUNTS = "input_ids", "attention_mask"
 """Keys of tokens, and of the mask that is 0 where they do not count, as tokenizers name them."""

@@ -19,16 +19,16 @@ from llc_core.fields import choice, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.module.arranged import arrange, rows_of
 from llc_core.potentials.module.calling import OfOutput
-from llc_core.potentials.module.given import Given
-from llc_core.potentials.module.kept import taken_in
-from llc_core.potentials.module.layers import Dense, dense_stack, row_numbers
+from llc_core.potentials.module.data.given import Given
+from llc_core.potentials.module.data.kept import taken_in
+from llc_core.potentials.module.data.rows import Rows, as_bytes, chunks
 from llc_core.potentials.module.losses import CrossEntropy, Loss
 from llc_core.potentials.module.meant import reduction_name, rows_with_label, which_mean
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
-from llc_core.potentials.module.passes import Looped, ModulePerThread, Position, Vmapped
+from llc_core.potentials.module.passes.any_module import Position
+from llc_core.potentials.module.passes.layers import Dense
 from llc_core.potentials.module.place import Place, as_inputs
-from llc_core.potentials.module.rows import Rows, as_bytes, chunks
-from llc_core.potentials.module.trial import activation_bytes, check_reached, dense_agrees, try_calling, vmap_problem
+from llc_core.potentials.module.trial import settle
 
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
 """Bytes for the activations of one pass. On a CPU more would not fit into the caches."""
@@ -153,7 +153,7 @@ class NetworkPotential(Potential):
         self._home = torch.empty(0, **SINGLE)
         self.stack: list[Dense] | None = None
         self.method = choice("method", method, METHODS)
-        self._row_bytes = self._settle(module)
+        self._row_bytes = settle(self, module)
 
     def say_which_mean(self, base: Tensor) -> None:
         """A warning, once, where two means of the loss differ and nobody has said which is meant.  base: [rows], at w0."""
@@ -161,14 +161,6 @@ class NetworkPotential(Potential):
             self._which_mean = False
             if said := which_mean(self.calling.loss, self.data.targets, base):
                 warnings.warn(said, stacklevel=3)
-
-    def _stack_agrees(self, stack: list[Dense]) -> bool:
-        if not {name for layer in stack for name in (layer.weight, layer.bias)} & {piece.name for piece in self.pieces}:
-            return False
-        precision = torch.float64 if self.dim < BY_CHAIN["cpu"] else torch.float32
-        place = Place(self, torch.device("cpu"), precision)
-        loop = Looped(self.module, self.calling, place.weights)
-        return dense_agrees(place.dense, loop, place.rows(0, 2), place.zero(1).expand(1, self.dim))
 
     # -- what the engine asks -----------------------------------------------------------------------------------------
 
@@ -330,42 +322,6 @@ class NetworkPotential(Potential):
         if key not in self._on:
             self._on[key] = Place(self, like.device, like.dtype)
         return self._on[key]
-
-    def _settle(self, module: nn.Module) -> int:
-        """Try two rows, settle what "auto" means, and return the bytes that a row of one chain takes.  module: as given."""
-        first = Place(self, torch.device("cpu"), torch.float32)
-        uncalled = ModulePerThread(self.module).mine()
-        # a forward may write to the parameters it is given, which are w0 itself here
-        numbers = {**first.weights.still, **{name: w.clone() for name, w in first.weights.moving.items()}}
-        self.calling = try_calling(self.calling, self.module, numbers, first.rows, self.data.targets)
-        check_reached(Looped(uncalled, self.calling, first.weights), module, first.rows, self.dim)
-        loop = Looped(self.module, self.calling, first.weights)
-        if self.method in ("auto", "dense"):
-            plain = isinstance(self.calling, OfOutput) and self.data.inputs == 1
-            self.stack = dense_stack(self.module) if plain else None
-            if self.stack is not None and self._stack_agrees(self.stack):
-                self.method = "dense"
-                return 4 * row_numbers(self.stack)
-            self.stack = None
-            if self.method == "dense":
-                raise ValueError(
-                    "method is 'dense', which is for linear layers and elementwise activations; use 'auto'."
-                )
-        if (
-            self.method == "auto" and self.by_chain
-        ):  # chains come one after another, where plain autograd is the fastest
-            self.method = "loop"
-        elif self.method != "loop":
-            trouble = vmap_problem(Vmapped(self.module, self.calling, first.weights), first.rows, self.dim)
-            if trouble and self.method == "auto":
-                warnings.warn(
-                    f"vmap cannot evaluate this module ({trouble}); its chains are evaluated one after another.",
-                    stacklevel=3,
-                )
-            elif trouble:
-                raise ValueError(f"method is 'vmap', which cannot evaluate this module ({trouble}); use 'loop'.")
-            self.method = "loop" if trouble else "vmap"
-        return activation_bytes(loop, first.rows, self.dim)
 
     def _chunk(self, delta: Tensor) -> int:
         if self.chunk is not None:

@@ -12,11 +12,11 @@ from torch import Tensor
 
 from llc_core.fields import whole
 from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput
+from llc_core.potentials.module.data.rows import Data, TensorData
 from llc_core.potentials.module.losses import IGNORED, CrossEntropy, Loss, NextToken, settled
 from llc_core.potentials.module.meant import rows_with_label
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.parameters import choose
-from llc_core.potentials.module.rows import Data, TensorData
 
 
 def with_rows(problem: NetworkPotential, data: Any, own: bool = False) -> NetworkPotential:

@@ -17,8 +17,8 @@ from torch.func import vmap
 from llc_core.compute.precision import full_precision
 from llc_core.fields import short
 from llc_core.potentials.module.calling import Calling, OfOutput
-from llc_core.potentials.module.dense import DensePasses
-from llc_core.potentials.module.passes import (
+from llc_core.potentials.module.data.rows import Data, Rows, chunks
+from llc_core.potentials.module.passes.any_module import (
     Looped,
     ModulePerThread,
     Passes,
@@ -27,7 +27,7 @@ from llc_core.potentials.module.passes import (
     Vmapped,
     Weights,
 )
-from llc_core.potentials.module.rows import Data, Rows, chunks
+from llc_core.potentials.module.passes.dense import DensePasses
 
 
 def as_inputs(inputs: Any, data: Data, calling: Calling) -> Tensor:

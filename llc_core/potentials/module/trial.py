@@ -1,5 +1,5 @@
 """Two rows are tried before a run, so that a module, a loss or data that cannot work are refused at once and in one sentence. Long,
-since the same rows tell which of the passes can evaluate the module, and what a row takes of the memory.
+since the same rows settle which of the passes evaluates the module, and what a row takes of the memory.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from llc_core.compute.precision import SINGLE, Casts
 from llc_core.compute.quiet import catching_warnings
 from llc_core.compute.streams import torch_stream
 from llc_core.potentials.module.calling import Calling, Numbers, OfBatch, OfOutput, first_line
-from llc_core.potentials.module.dense import DensePasses
+from llc_core.potentials.module.data.rows import Rows
 from llc_core.potentials.module.losses import settled
-from llc_core.potentials.module.passes import Looped, Position, Vmapped
-from llc_core.potentials.module.rows import Rows
+from llc_core.potentials.module.passes.any_module import Looped, ModulePerThread, Position, Vmapped
+from llc_core.potentials.module.passes.dense import DensePasses
+from llc_core.potentials.module.passes.layers import Dense, dense_stack, row_numbers
+from llc_core.potentials.module.place import Place
 
 ROWS = 2
 TOGETHER, ALONE = 8, 2
@@ -36,6 +38,49 @@ SAME = 1e-4
 products whose order of summation depends on the number of rows. Batch statistics change them by their own size."""
 
 Columns = tuple[tuple[Tensor, ...], Tensor]
+
+
+def settle(network: Any, given: nn.Module) -> int:
+    """Try two rows of a `NetworkPotential` that is being made: its calling, its stack and what its method "auto" means are then known.
+
+    given: its module as it came.  Returns the bytes that a row of one chain takes.  ValueError for what cannot be evaluated.
+    """
+    first = Place(network, torch.device("cpu"), torch.float32)
+    uncalled = ModulePerThread(network.module).mine()
+    # a forward may write to the parameters it is given, which are w0 itself here
+    numbers = {**first.weights.still, **{name: w.clone() for name, w in first.weights.moving.items()}}
+    network.calling = try_calling(network.calling, network.module, numbers, first.rows, network.data.targets)
+    check_reached(Looped(uncalled, network.calling, first.weights), given, first.rows, network.dim)
+    loop = Looped(network.module, network.calling, first.weights)
+    if network.method in ("auto", "dense"):
+        plain = isinstance(network.calling, OfOutput) and network.data.inputs == 1
+        network.stack = dense_stack(network.module) if plain else None
+        if network.stack is not None and _stack_agrees(network, network.stack):
+            network.method = "dense"
+            return 4 * row_numbers(network.stack)
+        network.stack = None
+        if network.method == "dense":
+            raise ValueError("method is 'dense', which is for linear layers and elementwise activations; use 'auto'.")
+    if network.method == "auto" and network.by_chain:
+        network.method = "loop"  # chains come one after another, where plain autograd is the fastest
+    elif network.method != "loop":
+        trouble = vmap_problem(Vmapped(network.module, network.calling, first.weights), first.rows, network.dim)
+        if trouble and network.method == "auto":
+            said = f"vmap cannot evaluate this module ({trouble}); its chains are evaluated one after another."
+            warnings.warn(said, stacklevel=3)
+        elif trouble:
+            raise ValueError(f"method is 'vmap', which cannot evaluate this module ({trouble}); use 'loop'.")
+        network.method = "loop" if trouble else "vmap"
+    return activation_bytes(loop, first.rows, network.dim)
+
+
+def _stack_agrees(network: Any, stack: list[Dense]) -> bool:
+    moving = {piece.name for piece in network.pieces}
+    if not {name for layer in stack for name in (layer.weight, layer.bias)} & moving:
+        return False
+    place = Place(network, torch.device("cpu"), torch.float32 if network.by_chain else torch.float64)
+    loop = Looped(network.module, network.calling, place.weights)
+    return dense_agrees(place.dense, loop, place.rows(0, 2), place.zero(1).expand(1, network.dim))
 
 
 def try_calling(

@@ -306,7 +306,7 @@ def drawn(strokes: Any = EXAMPLE_STROKES, at: Any = None) -> Model:
 
 
 LEAST_ANGLE = 1e-3
-"""Radians between two strokes, below which their directions may be the same: λ is then not told."""
+"""Radians between two strokes, below which their directions may be the same: λ is then not known."""
 
 
 def _of_bundles(bundles: Sequence[Sequence[Point]]) -> LearningCoefficient | None:
@@ -329,7 +329,7 @@ def _least_of(found: Sequence[LearningCoefficient | None]) -> LearningCoefficien
 
 
 LEAST_SLOPE = 1e-4
-"""Below it, a slope may be the rounding of a zero of higher order, whose coordinates are known to 10⁻⁵ only: λ is then not told."""
+"""Below it, a slope may be the rounding of a zero of higher order, whose coordinates are known to 10⁻⁵ only: λ is then not known."""
 MODELS: Mapping[str, Callable[..., Model]] = {
     "normal_crossing": normal_crossing,
     "line_and_point": line_and_point,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 SETTLED = 1.2
-"""R-hat of the 64 chains behind an answer, from which on it is not told: they are then worth fewer than 150 draws."""
+"""R-hat of the 64 chains behind an answer, from which on it is not shown: they are then worth fewer than 150 draws."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Mixture:
         """Why this is no exact answer, in a sentence; empty where it is one."""
         if self.method != "chains" or self.r_hat < SETTLED:
             return ""
-        told = "are too few to be compared" if math.isnan(self.r_hat) else f"do not agree (R-hat {self.r_hat:.2f})"
-        return f"The chains of hidden layers {told}; give more moves, or take a wider network or fewer data."
+        fault = "are too few to be compared" if math.isnan(self.r_hat) else f"do not agree (R-hat {self.r_hat:.2f})"
+        return f"The chains of hidden layers {fault}; give more moves, or take a wider network or fewer data."
 
     @property
     def mean(self) -> np.ndarray:

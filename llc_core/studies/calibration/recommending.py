@@ -17,7 +17,7 @@ ROUNDS = 4
 """Runs that follow one another at most, each with what the verdict on the one before asks for."""
 LONGER, LONGEST = 2, 8
 """Times as many steps as a trial has that such a run takes, and may take where the verdict asks for more."""
-UNTOLD = ("sampler", "seed", "progress")
+UNSAID = ("sampler", "seed", "progress")
 USUAL_BURN_IN = 0.5
 TEMPERATURES = (1.0, 0.25)
 NO_MINIMUM = (Kind.NO_MINIMUM, Kind.NOISY_BASELINE, Kind.FITS_NOISE)
@@ -81,14 +81,14 @@ class Recommendation:
 def said(settings: Mapping[str, Any]) -> str:
     """Settings in words: the sampler, and what differs from what it has by itself."""
     sampler = settings["sampler"]
-    told = {name: value for name, value in settings.items() if name not in UNTOLD and value is not None}
-    if told.get("burn_in") == USUAL_BURN_IN:
-        told.pop("burn_in")
-    steps, most = told.pop("steps", None), told.pop("max_steps", None)
-    words = [_named({name: value}) for name, value in told.items()]
+    given = {name: value for name, value in settings.items() if name not in UNSAID and value is not None}
+    if given.get("burn_in") == USUAL_BURN_IN:
+        given.pop("burn_in")
+    steps, most = given.pop("steps", None), given.pop("max_steps", None)
+    words = [_named({name: value}) for name, value in given.items()]
     if steps is not None:
         words.append(f"steps = {steps}" + (f" (up to {most})" if most and most > steps else ""))
-    step = "" if "step_size" in told else " an automatic step size,"
+    step = "" if "step_size" in given else " an automatic step size,"
     return f"{sampler.name} with{step} {', '.join(words[:-1])} and {words[-1]}"
 
 
@@ -166,8 +166,8 @@ def beside(problem: Potential, found: Recommendation) -> Recommendation:
         settings["grid"] = {"localization": [gamma * share for share in OTHER_GAMMAS]}
         settings.pop("localization")
         cells |= {f"localization = {e.setting['localization']:.3g}": e for e in estimate(problem, **settings)}
-    told = [_neighbour(name, cell, found) for name, cell in cells.items()]
-    return replace(found, beside=(*told, _of_settings(cells.values(), found)), neighbours=tuple(cells.values()))
+    beside = [_neighbour(name, cell, found) for name, cell in cells.items()]
+    return replace(found, beside=(*beside, _of_settings(cells.values(), found)), neighbours=tuple(cells.values()))
 
 
 def _neighbour(name: str, cell: Estimate, found: Recommendation) -> str:

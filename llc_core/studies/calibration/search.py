@@ -68,11 +68,6 @@ class Calibration:
 
         return figures.calibration(self)
 
-    @property
-    def dead_fraction(self) -> np.ndarray:
-        """The former name of `diverged_fraction`."""
-        return self.diverged_fraction
-
     def __bool__(self) -> bool:
         return self.chosen is not None
 

@@ -39,13 +39,13 @@ class Comparisons:
     """The runs that this subject needs, and what they may cost.
 
     budget: chain-steps as a multiple of the estimate's own.  costs: run → its steps as a multiple of the estimate's.
-    right_law: a sampler that moves as the subject's and has the right distribution; None where there is none.
+    right_distribution: a sampler that moves as the subject's and has the right distribution; None where there is none.
     division: by how much the step size is made smaller.  chains: of each run.
     """
 
     def __init__(self, subject: Subject, budget: float):
         self.subject = subject
-        self.right_law = with_right_law(subject.sampler, subject.step)
+        self.right_distribution = with_right_distribution(subject.sampler, subject.step)
         self.division = 4 if subject.limit_share > LARGE_SHARE and subject.sampler.order == 1 else 2
         self.costs = self._costs()
         self.chains = self._affordable(
@@ -56,7 +56,7 @@ class Comparisons:
         if not self.subject.can_be_full:
             return {}
         costs = {FULL: 1.0} if self.subject.is_noisy else {}
-        if self.right_law is not None:
+        if self.right_distribution is not None:
             costs[RIGHT_LAW] = 1.0
         if not self.subject.is_exact:
             costs[SMALL_STEP] = float(self.division)
@@ -83,8 +83,8 @@ class Comparisons:
             if FULL in ledger.measured:
                 how = f"{subject.estimate.config.gradient} gradients against full ones at the same step size"
                 ledger.levels["minibatch"] = Level({FULL: 1.0}, f"{how}, {self.chains} chains")
-        if self.right_law is not None and RIGHT_LAW in self.costs:
-            sampler, base = self.right_law, RIGHT_LAW
+        if self.right_distribution is not None and RIGHT_LAW in self.costs:
+            sampler, base = self.right_distribution, RIGHT_LAW
             yield base, self._run(base, config.replace(sampler=sampler.to_dict()), ledger)
             if base in ledger.measured:
                 how = f"{subject.sampler.label} against {sampler.label} at the same step size, {self.chains} chains"
@@ -133,7 +133,7 @@ def seed_of(config: RunConfig, name: str) -> int:
     return stream_seed(config.seed, f"explain/{name}")
 
 
-def with_right_law(sampler: Sampler, step: float) -> Sampler | None:
+def with_right_distribution(sampler: Sampler, step: float) -> Sampler | None:
     """A sampler that moves alike and whose distribution is right: the metric frozen after burn-in, or the dynamics corrected."""
     values = sampler.to_dict()
     frozen = {"name": "FrozenPSGLD", "step_size": step}

@@ -98,7 +98,9 @@ class _Splitting:
     def _causes(self) -> list[str]:
         """Causes that apply here, up to the last one that can be told from those after it."""
         causes = [name for name in ORDER if name != "law" or not self.subject.sampler.exact_law]
-        if "law" in causes and self.comparisons.right_law is None:  # its distribution shows only against the reference
+        if (
+            "law" in causes and self.comparisons.right_distribution is None
+        ):  # its distribution shows only against the reference
             causes.remove("law")
             causes.insert(causes.index("mixing"), "law")
         last = max([ORDER.index("mixing"), *(ORDER.index(name) for name in self.ledger.levels)])

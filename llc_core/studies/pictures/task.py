@@ -9,8 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from llc_core.fields import choice
-from llc_core.networks.data import Split, mnist, small_mnist
-from llc_core.networks.halves import KNOWN, digit_halves
+from llc_core.networks.data import KNOWN, Split, digit_halves, mnist, small_mnist
 from llc_core.networks.pictures import cifar10, cifar100, svhn
 
 FILES: Mapping[str, tuple[Callable[[Path], Split], int]] = {"cifar10": (cifar10, 10), "cifar100": (cifar100, 100)}

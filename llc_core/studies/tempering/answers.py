@@ -64,7 +64,7 @@ class FreeEnergy:
     reason: str
 
     def __repr__(self) -> str:
-        parts = [f"λ = {self.llc:.4g} ± {self.llc_se:.2g}, multiplicity {self.multiplicity or 'not told'}"]
+        parts = [f"λ = {self.llc:.4g} ± {self.llc_se:.2g}, multiplicity {self.multiplicity or 'not known'}"]
         parts.append(f"log Z = {self.log_z:.4g} ± {self.log_z_se:.2g} at nβ = {self.levels[-1]:.4g}")
         parts.append(f"{len(self.levels)} levels, {self.round_trips} round trips, barrier Λ = {self.barrier:.3g}")
         parts.append(f"{self.gradients:,} gradients")

@@ -25,7 +25,7 @@ ROUNDS = 5
 MOST_NUMBERS = 100_000_000
 FIRST = 16
 DRIFT = 6e-5
-"""How likely a run without drift may be told that it has one: 4.0 standard errors with many ladders, 4.6 with 32, 33 with four."""
+"""How likely a run without drift is said to have one: 4.0 standard errors with many ladders, 4.6 with 32, 33 with four."""
 
 
 def free_energy(
@@ -163,5 +163,5 @@ def _reason(trips: int, replicas: Replicas, rate: np.ndarray, fitted: Fit, drift
     if not replicas.sweeps and trips < 2 * replicas.chains:
         return f"{trips} round trips on {replicas.chains} ladders are too few: use more steps."
     if fitted.multiplicity is None:
-        return "The multiplicity cannot be told from these levels; λ and its error are over all that are possible. Use a colder ladder or more steps."
+        return "These levels do not show the multiplicity; λ and its error are over all that are possible. Use a colder ladder or more steps."
     return ""

@@ -17,7 +17,7 @@ from app.pages.local_geometry.panels.sweep.panel import SweepPanel
 from app.pages.many_modes.figures import CellsFigure, PlaneFigure
 from app.pages.many_modes.panels.basins import BasinPanel
 from app.pages.many_modes.panels.inside import Inside
-from app.pages.stationary_bias.figures import DistanceFigure, Frame, LawFigure, MetricFigure
+from app.pages.stationary_bias.figures import DistanceFigure, DistributionFigure, Frame, MetricFigure
 from app.pages.stationary_bias.panels.exact.figure import BiasFigure
 from app.pages.stationary_bias.panels.llc_errors.figure import WIDEST, ErrorFigure
 from app.pages.your_network.figures import CalibrationFigure, TrainingFigures
@@ -32,7 +32,7 @@ def normal(mean: float, sd: float) -> np.ndarray:
 
 
 def test_histograms_tell_their_moments_and_those_of_the_laws_that_are_drawn():
-    law = LawFigure("left", Frame())
+    law = DistributionFigure("left", Frame())
     assert law.summary() == ""
     law.histogram.data = {"left": X - 0.005, "right": X + 0.005, "top": normal(0.5, 0.7)}
     law._laws = [X, normal(0, 1), normal(0.5, 0.75)]
@@ -134,7 +134,7 @@ def test_cells_tell_their_ratios_only_where_these_are_sent():
     assert (
         cells.summary() == "2 of 3 cells have between half and twice their exact mass; the ratios go from 0.25 to 1.41."
     )
-    cells.told = False
+    cells.shows_ratio = False
     assert cells.summary() == ""
     plane.heads.data = {"x": [0.5, -1.25], "y": [2.0, 1.0], "color": ["", ""], "size": [6, 6]}
     assert plane.summary() == "2 chains are drawn: x is between -1.2 and 0.5, y between 1 and 2."

@@ -27,7 +27,7 @@ def see(events):
         before = state
         match event:
             case Word():
-                state, deed = state.told(event)
+                state, deed = state.after(event)
                 word = event
                 assert (deed is Deed.RESTART) or event is not Word.RESET
                 assert not (event is Word.PAUSE and deed is Deed.RESTART), "Pause begins nothing"
@@ -56,7 +56,7 @@ def see(events):
     left = state.left()
     assert left.shown is Shown.LEFT and not left.playing
     assert [left.changed(), left.begun(), left.longer(), left.prepared(number), left.ended(False)] == [left] * 5
-    assert [left.told(word) for word in Word] == [(left, Deed.NOTHING)] * 4
+    assert [left.after(word) for word in Word] == [(left, Deed.NOTHING)] * 4
 
 
 @given(st.lists(EVENTS, max_size=30))
@@ -102,12 +102,12 @@ def test_known_cases(deeds):
     go(deeds)
 
 
-TOLD = RunState.told
+AFTER = RunState.after
 
 
 def begins_again(state: RunState, word: Word) -> tuple[RunState, Deed]:
     """As it was: Pause on a run that was over began it again."""
-    found, deed = TOLD(state, word)
+    found, deed = AFTER(state, word)
     if word is Word.PAUSE and state.shown in run_state.OVER and not state.preparing:
         return replace(found, shown=Shown.PAUSED), Deed.RESTART
     return found, deed
@@ -127,7 +127,8 @@ def is_found_out(deeds):
 
 
 @pytest.mark.parametrize(
-    ("method", "fault"), [("prepared", plays_anyway), ("told", begins_again), ("refused", lambda state, request: state)]
+    ("method", "fault"),
+    [("prepared", plays_anyway), ("after", begins_again), ("refused", lambda state, request: state)],
 )
 def test_a_page_that_does_otherwise_is_found_out(monkeypatch, method, fault):
     monkeypatch.setattr(RunState, method, fault)

@@ -59,7 +59,7 @@ def measured(page: Page) -> dict[str, float]:
 
 
 STEPS = (
-    Step("A tile.", "What?", MOVES, lambda before, now, told: (0, f"λ̂ is {now['llc']}."), preset="tiny"),
+    Step("A tile.", "What?", MOVES, lambda before, now, shown: (0, f"λ̂ is {now['llc']}."), preset="tiny"),
     Step("A change.", "What?", MOVES, llc_moved, change={"steps": 500}),
     Step("An answer.", "What?", MOVES, llc_moved, preset="other", telling=True),
 )
@@ -91,7 +91,7 @@ def test_a_tour_asks_first_then_changes_then_tells(guide):
     assert says(made)[0] == "wait"
     page.ends(2.5)
     made.look()
-    assert says(made) == ("told", "You expected “It falls”; it was “It rises”. λ̂ is 2.5.")
+    assert says(made) == ("answered", "You expected “It falls”; it was “It rises”. λ̂ is 2.5.")
     made.bar._handle_msg({"tour": "next"})
     made.bar._handle_msg({"tour": "answer", "option": 1})
     assert page.asked[-1] == {"chains": 4, "steps": 500}
@@ -108,7 +108,7 @@ def test_a_tour_asks_first_then_changes_then_tells(guide):
     assert says(made) == ("wait", HIDDEN)
     page.answers.visible = True
     made.look()
-    assert says(made)[0] == "told" and "exact at this n: 3" in says(made)[1]
+    assert says(made)[0] == "answered" and "exact at this n: 3" in says(made)[1]
     made.bar._handle_msg({"tour": "leave"})
     assert made.bar.step == {} and made._looking is None
 
@@ -125,13 +125,13 @@ def test_it_waits_for_the_run_before_and_sees_runs_of_others(guide):
     assert page.asked
     page._run("the visitor's own")
     made.look()
-    assert says(made) == ("told", OTHER)
+    assert says(made) == ("answered", OTHER)
     made._ask(1)
     page.ends(math.nan)
     made.bar._handle_msg({"tour": "answer", "option": 0})
     page.ends(1.0)
     made.look()
-    assert says(made) == ("told", NO_NUMBER)
+    assert says(made) == ("answered", NO_NUMBER)
 
 
 def test_what_cannot_be_run_is_said_and_another_page_ends_the_tour(guide):
@@ -144,7 +144,7 @@ def test_what_cannot_be_run_is_said_and_another_page_ends_the_tour(guide):
     made.bar._handle_msg({"tour": "start"})
     made._ask(1)
     made.bar._handle_msg({"tour": "answer", "option": 0})
-    assert says(made) == ("told", "This cannot be done now: There is no room.")
+    assert says(made) == ("answered", "This cannot be done now: There is no room.")
     made.turn_to(page, None)
     assert not made.bar.offered and made.bar.step == {}
     for message in (

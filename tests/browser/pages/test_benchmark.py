@@ -51,10 +51,6 @@ def opened(app, config):
     return app
 
 
-def curves_of(app) -> set[str]:
-    return set(app.page.locator(DOTS).evaluate_all("(dots) => dots.map((dot) => dot.dataset.key)"))
-
-
 def drawn(app, wanted: set[str]) -> None:
     """Wait until the charts show these curves."""
     for key in wanted:

@@ -69,7 +69,8 @@ def test_every_benchmark_reads_its_command_line_by_the_shared_way():
     """So that --smoke is one thing, and none is left without it."""
     for module in {module for module, *_ in NAMED}:
         text = (ROOT / module.replace(".", "/")).with_suffix(".py").read_text()
-        assert "from lab.benchmarks.smoke import" in text and re.search(r"\bparse\(", text), module
+        assert re.search(r"from lab\.benchmarks\.(smoke|command) import", text), module
+        assert re.search(r"\b(parse|read_options)\(", text), module
 
 
 FOUND = 5

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.benchmarks import command
 from lab.benchmarks.accuracy import defaults
-from lab.benchmarks.verdicts import runs
+from lab.benchmarks.verdicts import rates, runs
 from lab.benchmarks.verdicts.cases import Case, cases
 from llc_core.samplers.registry import samplers
 from llc_core.studies.keeping import Kept, engine_digest
@@ -77,12 +78,11 @@ def test_only_missing_runs_are_made_until_the_time_is_over(tmp_path, monkeypatch
         asked.append(case)
         return row(10.0)
 
-    monkeypatch.setattr(runs, "one_run", one_run)
-    monkeypatch.setattr(runs.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
     path = tmp_path / "rows.jsonl"
-    assert list(runs.made(wanted, Kept(path), minutes=1, jobs=1)) == wanted[:2] == asked
-    monkeypatch.setattr(runs.time, "monotonic", lambda: 0.0)
-    assert list(runs.made(wanted, Kept(path), minutes=1, jobs=1)) == wanted[2:]
+    assert command.made(wanted, Kept(path), minutes=1, make=one_run) == 2 and asked == wanted[:2]
+    monkeypatch.setattr(command.time, "monotonic", lambda: 0.0)
+    assert command.made(wanted, Kept(path), minutes=1, make=one_run) == 2
     assert asked == wanted and len(Kept(path).rows) == 4
 
 
@@ -104,8 +104,8 @@ def test_both_rates_and_what_is_too_short(capsys):
         row(10.1, llc_se=None, **noisy),
         row(13.0, trusted=False),
     ]
-    assert [runs.right(each) for each in rows] == [True, False, True, True, True, True, False]
-    assert [runs.too_short(each) for each in rows[:6]] == [False, False, False, True, True, True]
+    assert [rates.right(each) for each in rows] == [True, False, True, True, True, True, False]
+    assert [rates.too_short(each) for each in rows[:6]] == [False, False, False, True, True, True]
     runs.show([(case, each) for each in rows])
     last = next(text for text in capsys.readouterr().out.splitlines() if text.startswith("all"))
     assert "1 of   2 =  50.0%" in last and "1 of   5 =  20.0%" in last and last.count("1 of   2") == 2

@@ -23,7 +23,7 @@ NOT_SURE = {"one_batch_unsaid"}
 
 
 def looked(found: Made) -> Audit:
-    return audit(found.traces, found.n_beta, found.init_loss, **found.told)
+    return audit(found.traces, found.n_beta, found.init_loss, **found.facts)
 
 
 @SOME
@@ -47,8 +47,8 @@ def test_nothing_is_named_in_20_without_a_fault(kind, seeds):
 def test_the_engines_own_chains_have_no_fault(gradient):
     for seed in range(3):
         found = of_engine(seed, gradient)
-        for told in ({}, {"full": gradient == "full"}):
-            assert audit(found.traces, found.n_beta, found.init_loss, **found.told, **told)
+        for more in ({}, {"full": gradient == "full"}):
+            assert audit(found.traces, found.n_beta, found.init_loss, **found.facts, **more)
 
 
 def test_every_flaw_is_planted_somewhere():
@@ -65,13 +65,13 @@ def test_a_sentence_names_chain_number_and_remedy():
     x = moves(random, 4, 800, 5.0, 0.2)
     x[2, 400:] = math.nan
     x[1] += 40
-    told = audit(0.5 + x / 100, 100.0, 0.5)
-    assert {each.flaw.name: each.chains for each in told.findings} == {"NAN_TAIL": (2,), "COLD_CHAIN": (1,)}
-    text = str(told)
+    seen = audit(0.5 + x / 100, 100.0, 0.5)
+    assert {each.flaw.name: each.chains for each in seen.findings} == {"NAN_TAIL": (2,), "COLD_CHAIN": (1,)}
+    text = str(seen)
     assert "Chain 2 is not a number from draw 401 of 800 on" in text and "Chain 1 sits far from the others" in text
     assert "Leave the chain out" in text and "give localization, dim and square_distance." in text
-    assert (told.chains, told.draws) == (4, 800)
-    data = json.loads(json.dumps(told.to_dict()))
+    assert (seen.chains, seen.draws) == (4, 800)
+    data = json.loads(json.dumps(seen.to_dict()))
     assert not data["ok"] and data["findings"][0]["flaw"] == "NAN_TAIL"
 
 

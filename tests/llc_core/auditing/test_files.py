@@ -30,12 +30,12 @@ def test_npz_with_the_keys_of_devinterp_1(found, tmp_path, capsys):
     assert "Nothing speaks against these traces." in capsys.readouterr().out
     assert status(path, "--n-beta", found.n_beta, "--init-loss", found.init_loss + 10) == 1
     assert status(path, "--n-beta", found.n_beta, "--json", "--n", 10**6) == 0
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    seen = json.loads(capsys.readouterr().out.splitlines()[-1])
     same = audit(found.traces, found.n_beta, found.init_loss)
     assert (
-        told["ok"]
-        and told["llc"] == pytest.approx(same.llc)
-        and not any("give n." in each for each in told["unchecked"])
+        seen["ok"]
+        and seen["llc"] == pytest.approx(same.llc)
+        and not any("give n." in each for each in seen["unchecked"])
     )
     with pytest.raises(SystemExit):
         status(path)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from llc_core.networks import tables
-from llc_core.networks.tables import TABULAR, Table, read_table, tabular
-from llc_core.networks.uci import UCI, uci
+from llc_core.networks.tables import TABULAR, UCI, Table, read_table, tabular, uci
 
 
 def test_header_separator_and_byte_order_mark_are_found():

@@ -121,7 +121,7 @@ class _FirstChunk(NetworkPotential):
     """The planted fault: a pass that ends with its first chunk of rows."""
 
     def excess_loss_and_grad(self, delta: Tensor, batch: Batch | None = None) -> tuple[Tensor, Tensor]:
-        from llc_core.potentials.module.passes import Position
+        from llc_core.potentials.module.passes.any_module import Position
 
         return self._loss_and_grad(self._place(delta), Position(delta), None, 100)
 

@@ -92,7 +92,7 @@ def test_planted_bug_gradients_that_stay_noisy_are_caught(monkeypatch):
 
 @pytest.mark.slow
 def test_planted_bug_law_held_against_itself_is_caught(monkeypatch):
-    monkeypatch.setattr(comparisons, "with_right_law", lambda sampler, step: sampler)
+    monkeypatch.setattr(comparisons, "with_right_distribution", lambda sampler, step: sampler)
     with pytest.raises(AssertionError):
         check(CASES["moving metric"])
 

@@ -16,7 +16,7 @@ from llc_core.studies.tempering.answers import CLOSE, log_z_of, spline_error
 from llc_core.studies.tempering.energies import Energies
 from llc_core.studies.tempering.fitting import fit
 from llc_core.studies.tempering.ladder import equal_rejection
-from llc_core.theory.zero_product import zero_product_law
+from llc_core.theory.zero_product import zero_product_distribution
 
 ERRORS = 4.5
 """Standard errors that a right value may be off."""
@@ -79,7 +79,7 @@ def zeros(*widths: int) -> DeepLinearNetwork:
 
 def exact(widths, levels, second_moment=1.0) -> np.ndarray:
     """[K, 2]: log Z and λ̂ of each level."""
-    return np.array([zero_product_law(widths, n_beta, second_moment) for n_beta in levels])
+    return np.array([zero_product_distribution(widths, n_beta, second_moment) for n_beta in levels])
 
 
 class Cauchy(nn.Module):

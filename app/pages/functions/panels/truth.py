@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, exact_law, keep, known, limit_of
+from app.pages.functions.scene import (
+    INPUTS,
+    Posterior,
+    Scene,
+    case_distribution,
+    effort,
+    exact_law,
+    keep,
+    known,
+    limit_of,
+)
 from app.runs.account import account
 from app.runs.handle import RunHandle
 from app.runs.job import OVER, Status
@@ -47,7 +57,7 @@ class TruthJob(NewestJob):
         self._limit = limit_of(scene) if scene.network is not None else None
         self._exact = known(scene)[1]
         if scene.case is not None and self._exact is None:
-            self._exact = case_law(scene.case)
+            self._exact = case_distribution(scene.case)
             keep(scene, self._exact)
         self._work: Work | None = None
         if self._exact is None:

@@ -16,7 +16,7 @@ def twins() -> Twins:
     found = json.loads(Path(__file__).with_name("twins.json").read_text(encoding="utf-8"))
     by_heart, rule = (found[key] for key in NAMES)
     most = 1.15 * max(found[key]["llc"] for key in NAMES)
-    told = (
+    answer = (
         f"Network B gets {rule['hidden']:.0%} of the new sums right, network A {by_heart['hidden']:.0%}. "
         f"Their loss on the shown sums is the same. λ̂ was measured on the shown sums alone."
     )
@@ -28,7 +28,7 @@ def twins() -> Twins:
         choices.append(
             choice(
                 name,
-                f"{'Yes.' if key == best else 'No.'} {told}",
+                f"{'Yes.' if key == best else 'No.'} {answer}",
                 [
                     bar("estimate λ̂", one["llc"] / most, estimate, "measured"),
                     bar("sums it was shown: right", one["accuracy"], f"{one['accuracy']:.0%}"),

@@ -9,14 +9,14 @@ import panel as pn
 
 from app.controls.fields import ChoiceField, NumberField, field_of
 from app.pages.stationary_bias.config import DECAY, MAX_CHAINS, BiasConfig
-from app.style.layout import folded
+from app.style.layout import Viewed, folded
 from llc_core.fields import Hyper
 
 CONSTANT, DECREASING = "constant", "decreasing"
 RULE_HELP = f"Decreasing: step n has size ε/n^{DECAY:g}, and states count in proportion to it."
 
 
-class RunPanel(pn.viewable.Viewer):
+class RunPanel(Viewed):
     """Chains, steps, burn-in, step rule and seed, which both sides share."""
 
     def __init__(self) -> None:
@@ -45,9 +45,6 @@ class RunPanel(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._view
 
     @property
     def values(self) -> dict[str, Any]:

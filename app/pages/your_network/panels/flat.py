@@ -57,7 +57,7 @@ class FlatPanel(ConfigPanel):
         if items:
             self.found = [*self.found, *items]
             self._table.object = table(self.found)
-            self.say(told(self.found))
+            self.say(in_words(self.found))
 
 
 def walk(config: NetworkConfig) -> TaskJob:
@@ -100,7 +100,7 @@ def table(found: list[Found]) -> str:
     return f"<table><thead><tr>{''.join(f'<th scope=col>{head}</th>' for head in heads)}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def told(found: list[Found]) -> str:
+def in_words(found: list[Found]) -> str:
     name, factor, seen = found[-1]
     return (
         f"With {name} {factor:g} times as large, and what it meets as much smaller, the loss changes by {_change(seen.along)}. "

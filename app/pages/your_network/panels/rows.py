@@ -86,7 +86,7 @@ class RowsPanel(ConfigPanel):
             self.kernel.param.update(**drawn(self.found, self.config, self._order), visible=True)
         if self.config is None or self.found is None:
             return
-        self.say(told(self.found, len(self.answers), len(shown_parts(self.config.choice.network))))
+        self.say(in_words(self.found, len(self.answers), len(shown_parts(self.config.choice.network))))
         if self.answers:
             split = data(NETWORKS[self.config.choice.network].data)
             known = answering.groups(split, self.found.correlations.rows, self.found.correlations)
@@ -185,7 +185,7 @@ def name(split: Split, row: int) -> str:
     return f"row {row}" if split.targets.ndim > 1 else f"row {row}, a {int(split.targets[row])}"
 
 
-def told(found: Found, done: int, parts: int) -> str:
+def in_words(found: Found, done: int, parts: int) -> str:
     kernel = found.correlations
     said = f"{len(kernel.rows)} rows, {number(kernel.effective_draws, 3)} effective draws. Choose a row to see which others matter for it."
     said += f" Parts: {done} of {parts}." if done < parts else ""

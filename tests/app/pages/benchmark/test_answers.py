@@ -111,15 +111,15 @@ def answered(guide: Touring, option: int) -> dict[str, Any]:
 
 def test_the_tour_tells_what_the_store_has(view, guide):
     guide.bar._handle_msg({"tour": "start"})
-    told = answered(guide, 2)
-    assert told["state"] == "told" and told["said"].startswith(
+    step = answered(guide, 2)
+    assert step["state"] == "answered" and step["said"].startswith(
         "As you expected. The least root mean square error of all is "
     )
     before = min(row.size for row in view.results.table)
     for option in (2, 2, 2, 0):
         guide.bar._handle_msg({"tour": "next"})
-        told = answered(guide, option)
-        assert told["state"] == "told" and told["said"].startswith("As you expected. "), told
+        step = answered(guide, option)
+        assert step["state"] == "answered" and step["said"].startswith("As you expected. "), step
     assert view._config.hidden == ("HMC", "UnderdampedLangevin") and view._config.truth == "local"
     assert before > 1 > min(row.size for row in view.results.table)
 
@@ -130,4 +130,4 @@ def test_the_tour_keeps_hidden_results_until_they_are_revealed(view, guide):
     assert answered(guide, 0)["said"] == HIDDEN
     view.answers.visible = True
     guide.look()
-    assert guide.bar.step["state"] == "told"
+    assert guide.bar.step["state"] == "answered"

@@ -30,7 +30,7 @@ from app.pages.functions.panels import truth
 from app.pages.functions.panels.particles import BY_WEIGHTS, REACH, ParticlesPanel
 from app.pages.functions.pictures import AGREE, draw_gauges, place
 from app.pages.functions.presets import PRESETS, printed_step
-from app.pages.functions.scene import INPUTS, Posterior, Scene, case_law, effort, known, scene_of
+from app.pages.functions.scene import INPUTS, Posterior, Scene, case_distribution, effort, known, scene_of
 from app.pages.functions.takeaway import python_code
 from app.pages.functions.texts import EXACT_CELLS, chance_of, distance_to, headline, verdict
 from app.runs.job import State, Status
@@ -307,7 +307,7 @@ def test_the_functions_of_a_case_reach_their_exact_law():
     """Means and spreads over many chains, within four standard errors of independent chains, and the bias of Euler's steps."""
     for kind, steps in (("linear", 1_500), ("torus", 2_000)):
         job, _ = finished_pair(case_config(kind, chains=64, steps=steps))
-        exact, last = case_law(job.scene.case), job.log.rows[-1].functions
+        exact, last = case_distribution(job.scene.case), job.log.rows[-1].functions
         away = (last.mean(axis=0) - exact.mean) / exact.sd
         assert np.abs(away).max() < 4 / 8
         inside = (last > exact.low[0.8]) & (last < exact.high[0.8])
@@ -317,7 +317,7 @@ def test_the_functions_of_a_case_reach_their_exact_law():
 
 
 def test_exact_laws_of_the_cases():
-    law = case_law(torus())
+    law = case_distribution(torus())
     w = np.linspace(-0.5, 0.5, 20_001)[:-1]
     mass = np.exp(3 * np.cos(2 * np.pi * w))
     mass /= mass.sum()
@@ -330,7 +330,7 @@ def test_exact_laws_of_the_cases():
     precision = features.T @ features / 0.05 + np.eye(12)
     mean = features @ np.linalg.solve(precision, features.T @ case.y / 0.05)
     sd = np.sqrt(np.diag(features @ np.linalg.inv(precision) @ features.T))
-    law = case_law(case)
+    law = case_distribution(case)
     assert law.mean == pytest.approx(mean) and law.sd == pytest.approx(sd)
     assert law.high[0.8] == pytest.approx(mean + 1.2815515655 * sd)
     points, shares = sorting().law()
@@ -340,7 +340,7 @@ def test_exact_laws_of_the_cases():
     draws = np.exp(-7 * data.losses(np.abs(random)))
     wanted = draws @ data.curve(np.abs(random)) / draws.sum()
     error = 1 / math.sqrt(draws.sum() ** 2 / np.square(draws).sum())
-    law = case_law(data)
+    law = case_distribution(data)
     assert np.abs((wanted - law.mean) / law.sd).max() < 4.5 * error, "the prior's draws, weighted by the likelihood"
 
 

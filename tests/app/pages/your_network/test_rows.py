@@ -10,7 +10,7 @@ from app.pages.your_network.config import NETWORKS
 from app.pages.your_network.panels import rows
 from app.pages.your_network.panels.answering import groups
 from app.pages.your_network.panels.part_by_part import shown_parts
-from app.pages.your_network.panels.rows import Found, RowsPanel, chosen_rows, drawn, measured, run_of, told
+from app.pages.your_network.panels.rows import Found, RowsPanel, chosen_rows, drawn, in_words, measured, run_of
 from app.pages.your_network.scene import NetworkConfig, data, link_config
 from app.runs.allowance import VISITOR_MEMORY
 from app.runs.job import State, Status
@@ -102,7 +102,7 @@ def test_what_takes_too_much_memory_is_refused(config, monkeypatch):
 
 def test_a_w0_above_the_minimum_is_said(config):
     kernel = loss_kernel(np.random.default_rng(0).standard_normal((400, 4, 3)))
-    said = told(Found(kernel, influence(np.ones((20, 4, 3))), "w0 lies above the minimum."), 3, 3)
+    said = in_words(Found(kernel, influence(np.ones((20, 4, 3))), "w0 lies above the minimum."), 3, 3)
     assert said.endswith("w0 lies above the minimum.") and "Parts" not in said
 
 

@@ -9,7 +9,7 @@ import panel as pn
 from app.components.readouts import Numbers
 from app.pages.stationary_bias.config import BiasConfig
 from app.pages.stationary_bias.controls.sampler import SamplerPanel
-from app.pages.stationary_bias.figures import Frame, LawFigure, MetricFigure
+from app.pages.stationary_bias.figures import DistributionFigure, Frame, MetricFigure
 from app.pages.stationary_bias.job import BiasEstimate
 from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.pages.stationary_bias.panels.side.laws import burn_in_note, explanation, formula, verdict
@@ -31,7 +31,7 @@ class Side:
         self._told = True
         self._scene: Scene | None = None
         self.panel = SamplerPanel(side)
-        self.law, self.metric = LawFigure(side, frame), MetricFigure(side, frame)
+        self.law, self.metric = DistributionFigure(side, frame), MetricFigure(side, frame)
         self.law.show_only(FIRST_SHOWN)
         self.numbers = Numbers(items=readouts(side), sizing_mode="stretch_width", margin=(10, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(4, 0, 0, 0))

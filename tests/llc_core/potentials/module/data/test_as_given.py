@@ -225,7 +225,7 @@ def test_a_stream_without_an_end_is_read_as_far_as_asked():
 
 
 def test_the_size_taken_of_a_stream_is_said_in_one_sentence(monkeypatch):
-    monkeypatch.setattr("llc_core.potentials.module.given.STREAM_ROWS", 40)
+    monkeypatch.setattr("llc_core.potentials.module.data.given.STREAM_ROWS", 40)
     for data in (Stream(), DataLoader(Stream(), batch_size=7), DataLoader(Stream(), batch_size=8)):
         with pytest.warns(UserWarning) as caught:
             problem = NetworkPotential(classifier(), "cross_entropy", data)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 import torch
 from torch import Tensor
 
-from llc_core.potentials.module.operations import Writer, Written, memory_of
+from llc_core.potentials.module.passes.operations import Writer, Written, memory_of
 
 SEEN = 4
 """Passes of one shape that go by before one is written down: most of those with which a run begins come once or twice."""

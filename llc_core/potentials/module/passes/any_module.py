@@ -23,9 +23,9 @@ from torch.overrides import TorchFunctionMode
 
 from llc_core.compute.cores import PerThread
 from llc_core.potentials.module.calling import Calling, holding
+from llc_core.potentials.module.data.rows import Rows
 from llc_core.potentials.module.parameters import Piece, left_by_passes
-from llc_core.potentials.module.replayed import Replayed
-from llc_core.potentials.module.rows import Rows
+from llc_core.potentials.module.passes.replayed import Replayed
 
 
 class PlainAttention(TorchFunctionMode):

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from llc_core.fields import short, whole
-from llc_core.potentials.module.forms import TARGETS, are_tokens, as_tensor, flat, is_array, is_row, say_batches
+from llc_core.potentials.module.data.forms import TARGETS, are_tokens, as_tensor, flat, is_array, is_row, say_batches
 from llc_core.potentials.module.losses import IGNORED
 
 How = Callable[[list[Tensor]], Tensor]
@@ -62,13 +62,6 @@ class Given:
             return [None if not self.alone or x.is_floating_point() else 0 for x in self.columns]
         pairs = zip(self.names, self.columns, strict=True)
         return [(None if x.is_floating_point() else IGNORED) if name in TARGETS else 0 for name, x in pairs]
-
-    @property
-    def as_data(self) -> Any:
-        """The same as data that `read` takes."""
-        if self.names is not None:
-            return dict(zip(self.names, self.columns, strict=True))
-        return self.columns[0] if self.alone else tuple(self.columns)
 
 
 def read(data: Any, rows: int | None = None) -> Given:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from llc_core.potentials.module.layers import FROM_VALUE, Dense, activate, is_wide, slope_before
+from llc_core.potentials.module.data.rows import Rows
 from llc_core.potentials.module.losses import Loss, slope_of
 from llc_core.potentials.module.parameters import Piece
-from llc_core.potentials.module.passes import Position, Weights
-from llc_core.potentials.module.rows import Rows
+from llc_core.potentials.module.passes.any_module import Position, Weights
+from llc_core.potentials.module.passes.layers import FROM_VALUE, Dense, activate, is_wide, slope_before
 
 
 @dataclass

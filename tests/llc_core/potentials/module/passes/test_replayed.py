@@ -9,7 +9,7 @@ import torch
 from cases import few
 from torch import nn
 
-import llc_core.potentials.module.replayed as replayed
+import llc_core.potentials.module.passes.replayed as replayed
 from llc_core import NetworkPotential, RunConfig
 from llc_core.engine.run import Run
 

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
 from llc_core.compute.memory import may_take
-from llc_core.potentials.module.given import (
+from llc_core.potentials.module.data.given import (
     Given,
     all_fitted,
     at_hand,

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
-from llc_core.potentials.module.given import Given
-from llc_core.potentials.module.kept import Kept
+from llc_core.potentials.module.data.given import Given
+from llc_core.potentials.module.data.kept import Kept
 
 
 @dataclass

@@ -17,8 +17,8 @@ from torch.nn import functional as F
 
 from llc_core import SGLD, NetworkPotential, RunConfig, estimate
 from llc_core.engine.run import Run
-from llc_core.potentials.module.layers import dense_stack
 from llc_core.potentials.module.losses import LOSSES, SLOPES
+from llc_core.potentials.module.passes.layers import dense_stack
 
 
 class Written(nn.Module):
@@ -161,7 +161,7 @@ def test_every_loss_by_hand_equals_vmap(loss, last):
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_module_written_with_functions_is_recognised(monkeypatch, wide):
     if wide:
-        monkeypatch.setattr("llc_core.potentials.module.dense.ONE_BY_ONE", 1)
+        monkeypatch.setattr("llc_core.potentials.module.passes.dense.ONE_BY_ONE", 1)
     torch.manual_seed(0)
     module = Written()
     by_hand = potential(module, flat)

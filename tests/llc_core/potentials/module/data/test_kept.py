@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 from llc_core import CrossEntropy, NetworkPotential, estimate, llc_over_training
 from llc_core.compute.memory import free_memory
 from llc_core.compute.streams import torch_stream
-from llc_core.potentials.module.kept import Fetched, Held, Spooled, taken_in
+from llc_core.potentials.module.data.kept import Fetched, Held, Spooled, taken_in
 
 ROWS, WORDS = 150, 7
 SAME = 1e-6
