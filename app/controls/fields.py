@@ -43,7 +43,7 @@ class Field(pn.viewable.Viewer):
         raise NotImplementedError
 
     def renew(self, value: Any) -> None:
-        """Be as a field that was just made with this value: to make one takes ten times as long, in the browser too."""
+        """Be as a field that was just made with this value, without another widget, which a browser would build anew."""
         self.set(value)
 
 
