@@ -4,13 +4,8 @@ Only assembly happens here. Imports are absolute: under `panel serve` a relative
 module, and with it a second run manager.
 """
 
-import panel as pn
+from app.window import spares, warmup
 
-from app.session.errors import report
-from app.window import warmup
-from app.window.shell import Shell
-
-# No notification area of Panel's: it would keep every closed page in memory. Shell has its own place for messages.
-pn.extension("katex", exception_handler=report)
+spares.extend()
 warmup.start()
-Shell().page.servable()
+spares.window()

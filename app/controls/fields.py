@@ -42,6 +42,10 @@ class Field(pn.viewable.Viewer):
         """Show `value` without reporting a change."""
         raise NotImplementedError
 
+    def renew(self, value: Any) -> None:
+        """Be as a field that was just made with this value, without another widget, which a browser would build anew."""
+        self.set(value)
+
 
 class ChoiceField(Field):
     """A list of named options; `labels` gives them names for people. With `about.auto` the value may be None, "automatic"."""
@@ -104,13 +108,11 @@ class NumberField(Field):
         super().__init__(name, about)
         self._owner = owner
         self._integer = integer = integer or about.kind == "int"
+        self._span = span
         self._limit: float | None = None
         self._value = self._live = default
         self._log = about.log if span is not None else is_logarithmic(about)
-        if span is None:
-            start, end = slider_range(about, default if default is not None else 1.0)
-        else:
-            start, end = (math.log10(span[0]), math.log10(span[1])) if self._log else span
+        start, end = self._ends(default)
         self.widget = SliderEntry(
             label=label or field_label(name, about),
             help=about.help,
@@ -127,6 +129,11 @@ class NumberField(Field):
         self.widget.listener = self._on_user
         self._show()
 
+    def _ends(self, default: float | None) -> tuple[float, float]:
+        if self._span is None:
+            return slider_range(self.about, default if default is not None else 1.0)
+        return (math.log10(self._span[0]), math.log10(self._span[1])) if self._log else self._span
+
     @property
     def value(self) -> float | int | None:
         return self._value
@@ -138,6 +145,10 @@ class NumberField(Field):
     def set(self, value: float | None) -> None:
         self._value, self._live = value, self._live if value is None else value
         self._show()
+
+    def renew(self, value: float | None) -> None:
+        self._limit, self._value, self._live = None, value, value
+        self._show(ends=self._ends(value))
 
     def check(self, value: Any) -> None:
         """ValueError where the field does not take `value`."""
@@ -157,9 +168,9 @@ class NumberField(Field):
     def __panel__(self) -> pn.viewable.Viewable:
         return self.widget
 
-    def _show(self, message: str = "") -> None:
+    def _show(self, message: str = "", ends: tuple[float, float] | None = None) -> None:
         shown = self._live if self._value is None else self._value
-        start, end = self.widget.start, self.widget.end
+        start, end = ends or (self.widget.start, self.widget.end)
         position = start
         if shown is not None:
             position = math.log10(shown) if self._log and shown > 0 else start if self._log else shown

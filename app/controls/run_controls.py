@@ -49,6 +49,8 @@ class Controls(Viewed):
         self.sampler, self.gradient = sampler_field(self._samplers), gradient_field(gradients)
         self.fields = run_fields()
         self._own: dict[str, Field] = {}
+        self._own_of: Any = None
+        """The sampler whose fields these are."""
         self._step_place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._own_place = pn.Column(sizing_mode="stretch_width", margin=0)
         self.sampler.listener = self._on_sampler
@@ -174,9 +176,14 @@ class Controls(Viewed):
         self._changed()
 
     def _rebuild(self, values: Mapping[str, Any]) -> None:
-        """Widgets for the sampler's own fields."""
+        """Widgets for the sampler's own fields; those of the same sampler stay."""
         cls = self.sampler_class
         values = {**_own_defaults(cls), **values}
+        if cls is self._own_of:
+            for name, field in self._own.items():
+                field.renew(values[name])
+            return
+        self._own_of = cls
         self._own = {
             name: make_field(cls.__name__, name, about, values[name], compact=name == "step_size")
             for name, about in hyper_fields(cls).items()

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from app.runs.account import Claim
+from app.runs.giving_way import SHARE, pages_wait
 from app.runs.handle import RunHandle
 from app.runs.job import Job
 from app.runs.stepped_run import SteppedRun
@@ -106,8 +107,9 @@ class RunManager:
             try:
                 run = self._next()
                 if run is not None:
+                    before, gives_way = run.whole, pages_wait.is_set() and not self._is_awaited(run)
                     run.serve(self._builders, self._block_seconds / self._sharing())
-                    time.sleep(BREATH_SECONDS)
+                    time.sleep(BREATH_SECONDS + gives_way * SHARE * (run.whole - before))
             except BaseException as error:  # a network may call sys.exit(): its run ends, and no other
                 if self._closed:  # the process is about to end, and there are no threads to be had any more
                     return

@@ -8,6 +8,8 @@ from typing import Any
 import panel as pn
 from panel_material_ui.base import MaterialComponent
 
+from app.runs.giving_way import pages_wait
+
 PATIENCE = 40
 """Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""
 SEEN = 2
@@ -31,7 +33,10 @@ class Later:
         """Asked at every poll of the run until the rest is there. moved: whether something of the run has been drawn before."""
         self._polls += 1
         self._moved += moved
-        return not self.arrived and (self._moved >= SEEN or self._polls > PATIENCE)
+        if self.arrived or self._polls > PATIENCE:
+            return not self.arrived
+        # Of a class that comes at once all shall see something first.
+        return self._moved >= SEEN and not pages_wait.is_set()
 
     def arrive(self) -> None:
         self.arrived = True

@@ -21,6 +21,7 @@ from app.components.notice import Notice
 from app.components.projector import Projector
 from app.components.skip_link import SkipLink
 from app.components.surroundings import Surroundings, last_page, was
+from app.components.tour import TourBar
 from app.components.valley import Valley
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
@@ -44,9 +45,12 @@ known_defaults.apply()
 
 
 class Shell:
-    """One session's window."""
+    """One session's window.
 
-    def __init__(self) -> None:
+    ahead: key of the page that it is made with before there is a visitor, who comes by `arrive`; empty: its visitor is there.
+    """
+
+    def __init__(self, ahead: str = "") -> None:
         busy_flag.look_after()
         if was("dark"):
             pn.config.theme = "dark"
@@ -98,7 +102,11 @@ class Shell:
             pn.state.curdoc.template_variables.setdefault("dist_url", LOCAL_DIST)
         show_errors_with(self._show_error)
         pn.state.on_session_destroyed(lambda context: self.leave())
-        if warmup.wait(0):
+        if ahead:
+            self._pages = load_pages()
+            self._furnish(self._titled(ahead))
+            self._open(self._titled(ahead))
+        elif warmup.wait(0):
             self._fill()
         else:
             self._main.objects = self._meanwhile()
@@ -146,29 +154,55 @@ class Shell:
             self._main.objects = [_message("The engine is missing.", warmup.error())]
             return
         self._pages = load_pages()
-        titles = [page.title for page in self._pages]
+        link, asked, first = self._wishes()
+        self._hidden = asked.hide
+        self._furnish(first)
+        self._projector.on_screen = _asked(pn.state.session_args, "present")
+        self._open(first)
+        self._set(link, asked)
+
+    def arrive(self) -> None:
+        """The visitor of a window that was made ahead is there: what their address and their browser say of it."""
+        self._surroundings.folded = was("narrow")
+        self.page.sidebar_open = not was("narrow")
+        link, asked, first = self._wishes()
+        self._hidden = asked.hide
+        if self._hidden:
+            self._furnish(first)
+        self._projector.on_screen = _asked(pn.state.session_args, "present")
+        self._dress()
+        self._set(link, asked)
+
+    def _wishes(self) -> tuple[Link | None, Named, str]:
+        """The link of the address, what else it says, and the title of the page that opens."""
         try:
             link = from_arguments(pn.state.session_args)
             asked = Named(link.page, "", link.hide) if link is not None else named(pn.state.session_args)
-            first = self._titled(asked.page) if asked.page else self._last_used(titles[0])
+            return link, asked, self._titled(asked.page) if asked.page else self._last_used(self._pages[0].title)
         except ValueError as error:
             self._show_error(str(error))
-            link, asked, first = None, Named(), titles[0]
-        self._hidden = asked.hide
+            return None, Named(), self._pages[0].title
+
+    def _furnish(self, first: str) -> None:
+        """The header, without what a link leaves out."""
+        header = [part for part in self.page.header if not isinstance(part, Navigation | TourBar | ShareMenu)]
+        titles = [page.title for page in self._pages]
         if len(titles) > 1 and "pages" not in self._hidden:
             main = sum(page.main for page in self._pages)
             keys = [page.key for page in self._pages]
             names = {"titles": titles, "keys": keys, "main": main, "app": self.page.meta.title}
             navigation = Navigation(**names, current=first, margin=(0, 8), align="center")
             navigation.listener = self._open
-            self.page.header = [self._name, navigation, *self.page.header[1:]]
+            header.insert(1, navigation)
         if not {"presets", "controls"} & set(self._hidden):  # a tour changes what a visitor may change
-            self.page.header = [*self.page.header, self._touring.bar]
+            header.append(self._touring.bar)
         if not self._hidden:
             self._share.make = self._link
-            self.page.header = [*self.page.header, self._share]
-        self._projector.on_screen = _asked(pn.state.session_args, "present")
-        self._open(first)
+            header.append(self._share)
+        self.page.header = header
+
+    def _set(self, link: Link | None, asked: Named) -> None:
+        """Set the page as the address says."""
         if self._view is None:
             return
         try:
@@ -206,7 +240,9 @@ class Shell:
         return encode(Link(self._key, self._view.configuration(), hide))
 
     def _address(self) -> str:
-        """The open page's settings for the address of the window; empty where they are too long for one."""
+        """The open page's settings for the address of the window; empty where it does not follow, or they are too long for it."""
+        if self._hidden:
+            return ""
         try:
             return self._link(())
         except ValueError:
@@ -219,18 +255,26 @@ class Shell:
         self.close()
         self._key = chosen.key
         self._view = chosen.build()
+        self._touring.turn_to(self._view, chosen.tour)
+        self._dress()
+
+    def _dress(self) -> None:
+        """Put the page into the window, without what a link leaves out."""
+        if self._view is None:
+            return
         for name in self._hidden:
             for part in self._view.parts.get(name, ()):
                 part.visible = False
-        if not self._hidden:
-            self._view.tiles.page = chosen.key
-            self._view.address = self._address
-        self._touring.turn_to(self._view, chosen.tour)
-        self._main.objects = [*self._class_view(), *self._view.main]
+        self._view.tiles.page = "" if self._hidden else self._key
+        self._view.address = self._address
+        main = [*self._class_view(), *self._view.main]
+        if self._main.objects != main:
+            self._main.objects = main
+        side = [] if "controls" in self._hidden else self._view.sidebar
+        if self._side.objects != side:
+            self._side.objects = side
         if "controls" in self._hidden:
             self.page.sidebar_open = self._surroundings.folded = False
-        else:
-            self._side.objects = self._view.sidebar
         if self._projector.on_screen:
             self._present(True)
 

@@ -50,7 +50,10 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}/app"
 
     def held(self) -> dict[str, float]:
-        """rss in megabytes, runs, pages (page objects that are alive), claimed (bytes of the account of memory)."""
+        """rss in megabytes, runs, pages (page objects that are alive), claimed (bytes of the account of memory).
+
+        waiting: windows that were made ahead.  arrived: how many of them have found a visitor.
+        """
         return self._ask("held")
 
     def ticks(self) -> list[list[float]]:
@@ -91,7 +94,7 @@ def serve(kept: float = KEPT_SECONDS) -> None:
 
     from app.server.serving import allow_many_connections, limits
     from app.server.turns import Turns
-    from app.window import warmup
+    from app.window import spares, warmup
 
     allow_many_connections()
     logging.basicConfig(format="%(levelname)s %(name)s %(message)s")
@@ -102,16 +105,17 @@ def serve(kept: float = KEPT_SECONDS) -> None:
             from app.runs.account import account
             from app.runs.manager import background, manager
 
-            pages = len(_pages())
+            pages = len(_pages()) - 2 * spares.count()  # a window and its page each
             runs = manager().active + background().active
             claimed = account().taken
-            self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages, "claimed": claimed})
+            ahead = {"waiting": spares.count(), "arrived": len(arrived)}
+            self.write({"rss": me.memory_info().rss / 2**20, "runs": runs, "pages": pages, "claimed": claimed, **ahead})
 
     warmup.wait(120)
     for thread in threading.enumerate():  # what it goes on to compile belongs to the start of a server
         if thread.name == "warmup":
             thread.join()
-    polls = _watch_polls()
+    polls, arrived = _watch_polls(), _watch_arrivals()
 
     class Holders(RequestHandler):
         def get(self) -> None:
@@ -146,6 +150,20 @@ def _pages() -> list[Any]:
     views = [page.build for page in load_pages()]
     gc.collect()
     return [x for x in gc.get_objects() if type(x) is Shell or type(x) in views]
+
+
+def _watch_arrivals() -> list[float]:
+    from app.window.shell import Shell
+
+    arrived: list[float] = []
+    arrive = Shell.arrive
+
+    def counted(self: Any) -> None:
+        arrived.append(time.monotonic())
+        arrive(self)
+
+    Shell.arrive = counted  # type: ignore[method-assign]
+    return arrived
 
 
 def _watch_polls() -> list[list[float]]:

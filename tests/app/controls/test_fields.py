@@ -130,6 +130,30 @@ def test_precision_is_the_engine_s_choice_until_somebody_chooses():
     assert controls.values["dtype"] is None and len(changes) == 1
 
 
+@pytest.mark.parametrize("name", sorted(samplers(conditionals=True)))
+def test_fields_that_stay_are_as_new_ones(name):
+    """Another configuration of the same sampler keeps its widgets: nothing of the one before may be left on them."""
+    kept, made = Controls(conditionals=True), Controls(conditionals=True)
+    kept.show({"sampler": {"name": name}})
+    own = dict(kept._own)
+    for field in own.values():
+        if isinstance(field, NumberField):
+            field.set(field.about.low + 1 if math.isfinite(field.about.low) else 3.0)
+            field.show_live(7e-7)
+            field.show_limit(0.5)
+            field.widget.message = "wrong"
+    kept.show({"sampler": {"name": name}})
+    made.show({"sampler": {"name": name}})
+    assert kept.values == made.values
+    for key, field in kept._own.items():
+        assert field is own[key], "the widget is another one"
+        shown, new = (
+            {n: v for n, v in each.widget.param.values().items() if n not in ("name", "loading")}
+            for each in (field, made._own[key])
+        )
+        assert shown == new
+
+
 def test_a_stable_step_that_no_field_takes_is_not_shown():
     """It was measured where chains have overflowed: "stable below 4e30" says nothing."""
     controls = Controls()

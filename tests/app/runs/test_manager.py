@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import time
 import weakref
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from app.runs.giving_way import SHARE
 from app.runs.history import Cursor, History
 from app.runs.job import OVER, Status
 from app.runs.llc_job import LlcJob
@@ -87,6 +89,23 @@ def made():
     for manager in managers:
         manager.close()
         assert not manager._thread.is_alive()
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+@pytest.mark.parametrize("awaited", [True, False])
+def test_a_run_that_moves_rests_while_pages_wait(made, monkeypatch, waiting, awaited):
+    rests, wait = [], threading.Event()
+    if waiting:
+        wait.set()
+    monkeypatch.setattr("app.runs.manager.pages_wait", wait)
+    monkeypatch.setattr("app.runs.manager.BREATH_SECONDS", 0.0)
+    manager = made(first_seconds=math.inf if awaited else 0.0)
+    sleep = time.sleep
+    monkeypatch.setattr("app.runs.manager.time", SimpleNamespace(sleep=rests.append, monotonic=time.monotonic))
+    handle = manager.submit(lambda: CountingRun(total_steps=50, seconds_per_block=0.01))
+    while not handle.over:
+        sleep(0.005)
+    assert (max(rests) >= SHARE * 0.01) is (waiting and not awaited)
 
 
 def test_no_row_is_lost_or_repeated_however_it_is_polled(made):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import panel as pn
 import panel_material_ui as pmui
 import pytest
@@ -43,6 +45,17 @@ def test_what_comes_later_is_dark_where_the_page_has_become_so(theme):
 def test_the_first_picture_has_time_to_be_drawn():
     later = Later()
     assert [later.due(moved) for moved in (False, *[True] * SEEN)] == [False] * SEEN + [True]
+
+
+def test_while_others_wait_for_their_pages_the_rest_waits_too(monkeypatch):
+    waiting, later = threading.Event(), Later()
+    monkeypatch.setattr("app.style.later.pages_wait", waiting)
+    waiting.set()
+    assert [later.due(True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
+    waiting.clear()
+    assert later.due(True)
+    waiting.set()
+    assert [later.due(True) for _ in range(PATIENCE)][-1], "but not for ever"
 
 
 def models(parts: list) -> tuple[int, int]:

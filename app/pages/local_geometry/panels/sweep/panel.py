@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import panel as pn
@@ -61,8 +61,6 @@ class SweepPanel(JobPanel):
         self._asked: RunConfig | None = None
         self._settled, self._default, self._limit = False, math.nan, math.nan
         """Whether the page's run is behind its burn-in; its automatic step size and the largest stable one, where it has found them."""
-        self.figure = SweepFigure()
-        self.figure.points.selected.on_change("indices", self._on_tap)
         self.field = pmui.Select(
             label="Field", options={"Step size": "step_size"}, value="step_size", size="small", margin=0, width=190
         )
@@ -72,24 +70,25 @@ class SweepPanel(JobPanel):
         )
         self.take = pmui.Button(label="Use the best", size="small", variant="outlined", margin=0, visible=False)
         self.take.on_click(self._on_take)
-        self.drawn = self._drawn()
+        self.drawn = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         chosen = (self.field, *self.ends, self.button, self.take)
         row = pn.FlexBox(*chosen, gap="10px", align_items="center", sizing_mode="stretch_width", margin=(8, 0))
         self.view = card(heading("Sweep"), row, self.drawn, self.words)
 
-    def _drawn(self) -> pn.Column:
-        """The figures, hidden until there is a sweep: an empty frame tells nothing, and the page opens half a second sooner.
+    @cached_property
+    def figure(self) -> SweepFigure:
+        """Made with the first sweep, with what shows it: it was a quarter of making the page, and few visitors sweep.
 
-        They are hidden as a whole, since a pane of a figure takes `visible` back from its figure.
+        It is hidden as a whole, since a pane of a figure takes `visible` back from its figure.
         """
-        return pn.Column(
+        made = SweepFigure()
+        made.points.selected.on_change("indices", self._on_tap)
+        self.drawn.objects = [
             legend("Sweep", _MARKS, "sweep_figure", headed=False),
-            plotted(self.figure.plot),
-            plotted(self.figure.dead_plot),
-            sizing_mode="stretch_width",
-            margin=0,
-            visible=False,
-        )
+            plotted(made.plot),
+            plotted(made.dead_plot),
+        ]
+        return made
 
     def show(self, config: RunConfig, problem: Potential, sampler: Sampler) -> None:
         """The page runs this now. A sweep of other settings is stopped; its points stay, and a sentence says so."""
