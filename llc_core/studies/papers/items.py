@@ -17,6 +17,7 @@ from llc_core.fields import known_keys, short
 from llc_core.studies.papers import (
     bands,
     basins,
+    checks,
     contours,
     correction_costs,
     crossings,
@@ -33,6 +34,7 @@ from llc_core.studies.papers import (
     same_chains,
     step_sizes,
     theta_laws,
+    two_points,
     volumes,
 )
 from llc_core.studies.papers.study import STUDIES, Study
@@ -42,6 +44,7 @@ SIZES = ("paper", "small")
 KINDS = {
     bands,
     basins,
+    checks,
     contours,
     correction_costs,
     crossings,
@@ -58,6 +61,7 @@ KINDS = {
     same_chains,
     step_sizes,
     theta_laws,
+    two_points,
     volumes,
 }
 """Modules whose studies are known by their names once they are imported."""
