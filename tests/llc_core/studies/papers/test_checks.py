@@ -45,7 +45,7 @@ def test_acceptance_is_the_ratio_of_densities():
 
 
 def test_the_virial_of_chains_at_rest_is_the_dimension():
-    """On a normal law SGLD's own law is known: variance 1/(c(1 − εc/4)) in a direction of curvature c."""
+    """On a normal law SGLD's own law is known at every ε: variance 1/(c(1 − εc/4)) in a direction of curvature c."""
     problem = planar_landscape("quadratic")
     target = Target(
         problem, torch.full((1, 1), 1e-9, dtype=torch.float64), torch.full((1, 1), GAMMA, dtype=torch.float64)
@@ -71,7 +71,7 @@ def claims(tmp_path) -> dict[str, bool | None]:
 def test_claims_of_a_ridge_hold_and_a_wrong_gradient_norm_is_found(tmp_path, monkeypatch):
     found = claims(tmp_path)
     assert found["a test would take fewer steps at the larger ε (acceptance)"] is True
-    assert found["gradients are as long as noise at rest asks for (virial, furthest from D)"] is True
+    assert found["gradients balance noise and growth (virial and growth of ‖w − w0‖², all ε and nβ)"] is True
     own = looked
 
     def planted(*given):
@@ -81,4 +81,4 @@ def test_claims_of_a_ridge_hold_and_a_wrong_gradient_norm_is_found(tmp_path, mon
     monkeypatch.setattr(checks, "looked", planted)
     found = claims(tmp_path)
     assert found["a test would take fewer steps at the larger ε (acceptance)"] is False
-    assert found["gradients are as long as noise at rest asks for (virial, furthest from D)"] is False
+    assert found["gradients balance noise and growth (virial and growth of ‖w − w0‖², all ε and nβ)"] is False
