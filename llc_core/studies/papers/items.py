@@ -17,7 +17,9 @@ from llc_core.fields import known_keys, short
 from llc_core.studies.papers import (
     bands,
     basins,
+    bounds,
     checks,
+    conditions,
     contours,
     correction_costs,
     crossings,
@@ -44,7 +46,9 @@ SIZES = ("paper", "small")
 KINDS = {
     bands,
     basins,
+    bounds,
     checks,
+    conditions,
     contours,
     correction_costs,
     crossings,
