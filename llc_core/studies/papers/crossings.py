@@ -300,7 +300,7 @@ class Crossings(Study):
         truth = np.array([cells[-1]["truth"] for _, cells in every])
         order = [np.array([cells[i]["median"] for _, cells in every]) for i in range(len(self.step_sizes))]
         for step, medians in zip(self.step_sizes, order, strict=True):
-            spread = Measured.resampled(partial(_rank, truth, medians), len(truth))
+            spread = Measured.resampled(partial(rank_correlation, truth, medians), len(truth))
             if len(truth) > 3:
                 claims.append(at_least(f"λ̂ at ε = {step:g} orders the rows as λ does (rank correlation)", spread, 0.8))
         return claims
@@ -344,7 +344,7 @@ def known(coefficient: LearningCoefficient | None) -> float:
     return float(coefficient)
 
 
-def _rank(truth: np.ndarray, found: np.ndarray, some: np.ndarray) -> float:
+def rank_correlation(truth: np.ndarray, found: np.ndarray, some: np.ndarray) -> float:
     """Spearman's correlation of some entries; ties have the mean of their ranks."""
     from scipy.stats import spearmanr
 
