@@ -168,18 +168,18 @@ class Checks(Study):
         count = len(self.temperatures)
         rows = []
         for first in range(0, len(settings), count):
-            some, exact = estimates[first : first + count], [cell["exact"] for cell in cells[first : first + count]]
+            some, known = estimates[first : first + count], [cell["exact"] for cell in cells[first : first + count]]
             slope = temperature_llc(some)
             x = slope.inverse_beta
             weight = 1 / (x * [each.llc_se for each in some])
-            true = np.polyfit(x, x * [np.mean(each) for each in exact], 1, w=weight)[0]
+            true = np.polyfit(x, x * [np.mean(each) for each in known], 1, w=weight)[0]
             # towards the colder one, whose law lies within the other
             again = reweighted(some[0], some[1].n_beta, pool=False)
             rows.append(
                 {
                     "slope": [slope.llc, slope.llc_se],
                     "exact_slope": float(true),
-                    "again": (again.per_chain - np.array(exact[1])).tolist(),
+                    "again": (again.per_chain - np.array(known[1])).tolist(),
                 }
             )
         return {"cells": cells, "rows": rows}

@@ -221,10 +221,11 @@ class Crossings(Study):
                 f"{'k | h':11} NUTS: λ̂, and less quadrature of the same data sets; ν̂, and less that of both sides, of one; cut off"
             )
             for row, each in zip(self.rows, long, strict=True):
-                llc, nu, off, nu_off, nu_side = (
-                    Measured.of(each[name]) for name in ("llc", "nu", "llc_off", "nu_off", "nu_side")
+                said = {name: str(Measured.of(values)) for name, values in each.items() if name != "divergences"}
+                table.append(
+                    f"{row.name:11} {said['llc']}, {said['llc_off']}; {said['nu']}, {said['nu_off']}, {said['nu_side']}; "
+                    f"{each['divergences']}"
                 )
-                table.append(f"{row.name:11} {llc}, {off}; {nu}, {nu_off}, {nu_side}; {each['divergences']}")
                 numbers[f"{row.name}, NUTS"] = each
             claims += self._judged_long(found, long)
         return Found(claims, numbers, lambda: self._figure(found), table)

@@ -192,9 +192,8 @@ class Heads(Study):
         claims, spread, middle = [], {}, {}
         for label, of in found.items():
             lost = self._lost(of)
-            some = ~lost.any(axis=0)
-            if not some.any():
-                some[0] = True
+            some = np.asarray(~lost.any(axis=0))
+            some[0] |= not some.any()
             kept = np.where(some, of["llc"], np.nan)
             with np.errstate(divide="ignore", invalid="ignore"):
                 spread[label] = Measured.of(np.nanstd(np.log10(np.where(kept[-1] > 0, kept[-1], np.nan)), axis=1))

@@ -67,14 +67,14 @@ class Trails(Study):
                         SLACK,
                     )
                 )
-                ours, other = (
+                short, far_out = (
                     Measured.of([np.nan if x is None else x for x in each["distance"]]) for each in (row, long)
                 )
                 claims.append(
                     alike(
                         f"{name}: SGLD goes as far along the valleys as NUTS (root mean square of w − w0)",
-                        ours,
-                        ("NUTS", other),
+                        short,
+                        ("NUTS", far_out),
                         SLACK,
                     )
                 )
