@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,7 +92,7 @@ class Bounds(Study):
                 / math.log(first)
             )
 
-        growth = Measured.resampled(partial(grows), len(one), seed=self.seed)
+        growth = Measured.resampled(grows, len(one), seed=self.seed)
         return [
             at_most(f"{name}: λ̂ varies less than the theorem allows (variance over λ/(2 log n), worst n)", worst, 1.0),
             at_most(

@@ -85,27 +85,29 @@ class Checks(Study):
     def cost(self) -> Cost:
         chains = self.repeats * len(self.step_sizes) * len(self.temperatures)
         processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 5)
-        words = f"{len(self.rows)} losses × {len(self.step_sizes)} ε × {len(self.temperatures)} nβ, {self.repeats} chains of {self.steps:,} steps"
+        settings = f"{len(self.step_sizes)} ε × {len(self.temperatures)} nβ"
+        words = f"{len(self.rows)} losses × {settings}, {self.repeats} chains of {self.steps:,} steps"
         return Cost(on_cores(processor, 1), 400, words)
 
     def run(self, at: Place) -> Found:
         claims: list[Claim] = []
         numbers: dict[str, Any] = {}
         table = [
-            "w₁^k₁·w₂^k₂    ε    nβ·log n/n   λ̂, quadrature   acceptance   ‖nβ∇L‖ · ε/2, γ‖w − w0‖ · ε/2, noise √(2ε)   virial and growth (2)"
+            "w₁^k₁·w₂^k₂    ε    nβ·log n/n   λ̂, quadrature   acceptance   ‖nβ∇L‖ · ε/2, γ‖w − w0‖ · ε/2, noise √(2ε)   "
+            "virial and growth (2)"
         ]
         for row in self.rows:
             found = self._row(row, at)
             numbers[row.name] = found
             claims += self._judged(row, found)
             for cell in found["cells"]:
-                size = cell["step_size"]
+                size, balance = cell["step_size"], Measured.of(np.add(cell["virial"], cell["growth"]))
                 terms = ", ".join(
                     f"{float(np.sqrt(np.mean(cell[name]))) * size / 2:.3g}" for name in ("gradient", "pull")
                 )
                 table.append(
                     f"{row.name:11} {size:g} {cell['temperature']:g}   {Measured.of(cell['llc'])}, {np.mean(cell['exact']):.3f}   "
-                    f"{Measured.of(cell['acceptance'])}   {terms}, {(2 * size) ** 0.5:.3g}   {Measured.of(np.array(cell['virial']) + np.array(cell['growth']))}"
+                    f"{Measured.of(cell['acceptance'])}   {terms}, {(2 * size) ** 0.5:.3g}   {balance}"
                 )
         return Found(claims, numbers, lambda: self._figure(numbers), table)
 
@@ -192,9 +194,16 @@ class Checks(Study):
             some = cells[place * count : (place + 1) * count]
             off = [Measured.of(np.array(cell["llc"]) - np.array(cell["exact"])) for cell in some]
             claims += [
-                self._small(f"{said}: λ̂ at every nβ is the exact posterior mean (largest difference)", max(off, key=lambda one: abs(one.value))),
-                alike(f"{said}: λ as the slope of n·L over temperatures", Measured(*each["slope"]), ("quadrature", Measured(each["exact_slope"])), SLACK),
-                self._small(f"{said}: a run reweighted to the next temperature gives its exact λ̂ (difference)", Measured.of(each["again"])),
+                self._small(
+                    f"{said}: λ̂ at every nβ is the exact posterior mean (largest difference)", max(off, key=lambda one: abs(one.value))
+                ),
+                alike(
+                    f"{said}: λ as the slope of n·L over temperatures", Measured(*each["slope"]),
+                    ("quadrature", Measured(each["exact_slope"])), SLACK,
+                ),
+                self._small(
+                    f"{said}: a run reweighted to the next temperature gives its exact λ̂ (difference)", Measured.of(each["again"])
+                ),
             ]  # fmt: skip
         taken = {
             size: Measured.of(np.mean([cell["acceptance"] for cell in cells if cell["step_size"] == size], axis=0))
@@ -207,7 +216,7 @@ class Checks(Study):
         claims.append(
             at_least(f"{name}: at ε = {smallest:g} the test would hardly matter (acceptance)", taken[smallest], 0.95)
         )
-        total = np.mean([np.array(cell["virial"]) + np.array(cell["growth"]) for cell in cells], axis=0)
+        total = np.mean([np.add(cell["virial"], cell["growth"]) for cell in cells], axis=0)
         text = f"{name}: gradients balance noise and growth (virial and growth of ‖w − w0‖², all ε and nβ)"
         claims.append(alike(text, Measured.of(total), ("D", Measured(2.0))))
         return claims

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,8 @@ class Conditions(Study):
 
     Lipschitz gradients (Raginsky, Rakhlin & Telgarsky 2017, A.2), dissipativity ⟨w, ∇U⟩ ≥ m‖w‖² − b (A.3), noise of gradients that grows no
     faster than ‖w‖² (A.4), and strong convexity (Dalalyan 2017). Of deep linear networks of M ≥ 2 layers all fail for the loss alone, and
-    the pull γ repairs one: ⟨w, ∇L⟩ = M·⟨P, ∂L/∂P⟩, since the product P has degree M, so that ⟨w, ∇U⟩ ≥ (γ/2)‖w‖² − nβ(M/2)‖P̂‖²_S − (γ/2)‖w0‖²
-    with the least squares' P̂ and S = XᵀX/n.
+    the pull γ repairs one: ⟨w, ∇L⟩ = M·⟨P, ∂L/∂P⟩, since the product P has degree M, so that
+    ⟨w, ∇U⟩ ≥ (γ/2)‖w‖² − nβ(M/2)‖P̂‖²_S − (γ/2)‖w0‖² with the least squares' P̂ and S = XᵀX/n.
 
     layers: M.  width: of all layers.  rays: random directions.
     """
@@ -88,7 +88,7 @@ class Conditions(Study):
             return n_beta * problem.excess_loss_and_grad(w - w0)[1] + pull * (w - w0)
 
         # least squares: ‖P̂‖²_S, where the excess loss at P is ⟨P − P0, (P − P0)S⟩ − 2⟨P − P0, snx⟩
-        product = torch.linalg.multi_dot([torch.as_tensor(w, **EXACT) for w in reversed(problem.weights)]) if m > 1 else torch.as_tensor(problem.weights[0], **EXACT)  # fmt: skip
+        product = torch.as_tensor(reduce(lambda below, w: w @ below, problem.weights), **EXACT)
         sxx, snx = problem.data.sxx.to(**EXACT), problem.data.snx.to(**EXACT)
         best = product + torch.linalg.solve(sxx, snx.T).T
         constant = n_beta * m / 2 * float((best @ sxx * best).sum()) + gamma / 2 * scale**2
@@ -138,8 +138,14 @@ class Conditions(Study):
         flat, least = Measured(float(row["flat"])), Measured(row["least"])
         lost, without = Measured.of(row["lost"]), Measured(row["without"])
         claims = [
-            near(f"{name}: curvature grows with the power 2M − 2, and gradients are Lipschitz for M = 1 alone", Measured.of(row["curvature"]), 2 * m - 2, NEAR, "2M − 2"),
-            near(f"{name}: noise of gradients grows with the power 4M − 2, and 2 is allowed", Measured.of(row["noise"]), 4 * m - 2, NEAR, "4M − 2"),
+            near(
+                f"{name}: curvature grows with the power 2M − 2, and gradients are Lipschitz for M = 1 alone",
+                Measured.of(row["curvature"]), 2 * m - 2, NEAR, "2M − 2",
+            ),
+            near(
+                f"{name}: noise of gradients grows with the power 4M − 2, and 2 is allowed",
+                Measured.of(row["noise"]), 4 * m - 2, NEAR, "4M − 2",
+            ),
             at_least(f"{name}: with γ the loss is dissipative (least slack over b)", Measured(min(row["slack"])), 0.0),
         ]  # fmt: skip
         if deep:

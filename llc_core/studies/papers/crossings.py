@@ -206,7 +206,8 @@ class Crossings(Study):
         for row, cells in zip(self.rows, found, strict=True):
             one, printed = cells[0], row.llc[0] if row.llc else math.nan
             shown = "  ".join(
-                f"{step:.0e} {cell['mean']:.3f} ± {self._se(cell):.3f} {row.llc[1 + i] if row.llc else math.nan:.2f} {math.nan if cell['nu'] is None else cell['nu']:.3f}"
+                f"{step:.0e} {cell['mean']:.3f} ± {self._se(cell):.3f} {row.llc[1 + i] if row.llc else math.nan:.2f} "
+                f"{np.array(cell['nu'], float):.3f}"
                 for i, (step, cell) in enumerate(zip(self.step_sizes, cells, strict=True))
             )
             nu = f"{row.nu:8.2f}" if row.nu is not None else f"{'–':>8}"
@@ -218,7 +219,8 @@ class Crossings(Study):
         claims = self._judged(found)
         if long:
             table.append(
-                f"{'k | h':11} NUTS: λ̂, and less quadrature of the same data sets; ν̂, and less that of both sides, of one; cut off"
+                f"{'k | h':11} NUTS: λ̂, and less quadrature of the same data sets; ν̂, and less that of both sides, of one; cut "
+                "off"
             )
             for row, each in zip(self.rows, long, strict=True):
                 said = {name: str(Measured.of(values)) for name, values in each.items() if name != "divergences"}

@@ -138,7 +138,7 @@ class Heads(Study):
                     rows.setdefault(way.label, []).append(row)
         shape = len(self.checkpoints), len(places), len(self.step_sizes)
         found = {
-            label: {key: np.array([[np.nan if x is None else x for x in row[key]] for row in kept], float).reshape(shape) for key in ("llc", "se", "dead")}
+            label: {key: np.array([row[key] for row in kept], float).reshape(shape) for key in ("llc", "se", "dead")}
             for label, kept in rows.items()
         }  # fmt: skip
         losses = [float(row["loss"]) for row in next(iter(rows.values()))[:: len(places)]]
@@ -233,7 +233,7 @@ class Heads(Study):
                 drawn.append(
                     curves(named, xlabel="training step", ylabel="λ̂ ± 2 s.e.", legend_position="top_left", **axes)
                 )
-                walk = np.array([[np.nan if x is None else x for x in row] for row in traces[place]], float)
+                walk = np.array(traces[place], float)
                 steps = np.arange(len(walk)) * max(1, self.steps // DRAWN)
                 chains = {f"chain {c + 1}": (steps, walk[:, c]) for c in range(walk.shape[1])}
                 drawn.append(curves(chains, colors=CHAINS, xlabel="step of the chain", ylabel="nβ·ΔL", **axes))

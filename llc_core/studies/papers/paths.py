@@ -67,9 +67,7 @@ class Trails(Study):
                         SLACK,
                     )
                 )
-                short, far_out = (
-                    Measured.of([np.nan if x is None else x for x in each["distance"]]) for each in (row, long)
-                )
+                short, far_out = (Measured.of(np.array(each["distance"], float)) for each in (row, long))
                 claims.append(
                     alike(
                         f"{name}: SGLD goes as far along the valleys as NUTS (root mean square of w − w0)",
