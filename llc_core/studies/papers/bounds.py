@@ -37,7 +37,7 @@ class Bounds(Study):
         sets = len(self.rows) * self.data_sets
         words = f"{len(self.rows)} losses × {len(self.n)} n × {self.data_sets} data sets, by quadrature"
         return Cost(
-            sum(sets * (0.01 + 4e-8 * n) for n in self.n), 200 + 48 * self.data_sets * max(self.n) / 2**20, words
+            sum(sets * (0.004 + 4e-8 * n) for n in self.n), 200 + 48 * self.data_sets * max(self.n) / 2**20, words
         )
 
     def run(self, at: Place) -> Found:

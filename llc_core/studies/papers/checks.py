@@ -84,7 +84,7 @@ class Checks(Study):
 
     def cost(self) -> Cost:
         chains = self.repeats * len(self.step_sizes) * len(self.temperatures)
-        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 5)
+        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS / 3, 2.5e-4) + 2)
         settings = f"{len(self.step_sizes)} ε × {len(self.temperatures)} nβ"
         words = f"{len(self.rows)} losses × {settings}, {self.repeats} chains of {self.steps:,} steps"
         return Cost(on_cores(processor, 1), 400, words)

@@ -190,7 +190,7 @@ class Crossings(Study):
     def cost(self) -> Cost:
         chains = self.repeats * self.members * len(self.step_sizes)
         long = (self.long_steps + self.long_warmup) * TRAJECTORY if self.long_sets else 0.0
-        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 10 + long)
+        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 3 + long)
         words = f"{len(self.rows)} rows, {self.repeats} data sets, {self.members} chain(s) of {self.steps:,} steps each"
         if self.long_sets:
             words += f", and {self.long_sets} chains of {self.long_steps:,} steps of NUTS"
