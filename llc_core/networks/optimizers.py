@@ -59,6 +59,11 @@ class Adam(Optimizer):
     beta2: float = hyper(0.999, 0.0, 0.999999, symbol=r"\beta_2", help="Memory of the squared gradients.")
     stability: float = hyper(1e-8, 1e-16, 1.0, log=True, symbol=r"\epsilon", help="Added to the root.")
 
+    @property
+    def shrink(self) -> float:
+        """What every step takes of the weights, as a share of them."""
+        return 0.0
+
     def step(
         self, parameters: list[Tensor], gradients: Gradients, memory: dict[str, Any], noise: torch.Generator
     ) -> Tensor:
@@ -70,8 +75,21 @@ class Adam(Optimizer):
             m.lerp_(g, 1 - self.beta1)
             v.mul_(self.beta2).addcmul_(g, g, value=1 - self.beta2)
             root = (v / (1 - self.beta2**t)).sqrt_().add_(self.stability)
+            if self.shrink:
+                w.mul_(1 - self.shrink)
             w.addcdiv_(m, root, value=-self.learning_rate / (1 - self.beta1**t))
         return loss
+
+
+@dataclass(frozen=True)
+class AdamW(Adam):
+    """Loshchilov & Hutter 2019, the same as torch.optim.AdamW: w ← (1 − ηλ)w beside the step of Adam."""
+
+    weight_decay: float = hyper(0.01, 0.0, 1e3, symbol=r"\lambda", help="Pull to 0, by η times it in every step.")
+
+    @property
+    def shrink(self) -> float:
+        return self.learning_rate * self.weight_decay
 
 
 @dataclass(frozen=True)
@@ -133,6 +151,6 @@ def _move(
 
 
 OPTIMIZERS: Family[Optimizer] = Family(Optimizer, "optimizer", "Adam()")
-for _kind in (MomentumSGD, Adam, EntropySGD):
+for _kind in (MomentumSGD, Adam, AdamW, EntropySGD):
     OPTIMIZERS.register(_kind)
 build_optimizer = OPTIMIZERS.build

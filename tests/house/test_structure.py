@@ -173,7 +173,7 @@ def test_app_leaves_mathematics_to_the_engine():
 
 ENTRIES = ("app/__init__.py", "app/server/cli.py", "app/server/jupyter.py", "lab/slurm.py")
 """What may run where only the core is installed; the rest of the app and the benchmarks need their extra anyhow."""
-IMPORTED_AS = {"scikit-learn": "sklearn", "pyro-ppl": "pyro"}
+IMPORTED_AS = {"scikit-learn": "sklearn"}
 WITH_FALLBACK = "speed"
 """The extra that the engine uses where it is there; without it the same is done more slowly."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

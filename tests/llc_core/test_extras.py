@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llc_core import DeepLinearNetwork, estimate, nuts_reference, planar_landscape
+from llc_core import DeepLinearNetwork, estimate
 from llc_core.extras import MissingExtra, needs
 from llc_core.networks import digits, load_state, mnist
 from llc_core.sweeps import SweepSpec, run_sweep
@@ -64,7 +64,6 @@ def sweep(folder: Path):
         ("h5netcdf", "netcdf", lambda folder: export([], folder / "a.nc")),
         ("xarray", "netcdf", lambda folder: result().to_dataset()),
         ("holoviews", "plots", lambda folder: result().plot()),
-        ("pyro", "reference", lambda folder: nuts_reference(planar_landscape("quadratic"))),
     ],
 )
 def test_a_missing_library_is_one_sentence(monkeypatch, tmp_path, missing, extra, call):

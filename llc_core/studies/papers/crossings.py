@@ -1,5 +1,5 @@
-"""SGLD on regressions of two parameters whose posterior is known by quadrature: the tables and figures of Lau, Murfet & Wei. Long,
-since the rows of the tables and the two points share what a run and its quadrature give."""
+"""SGLD on regressions of two parameters whose posterior is known by quadrature: the tables of Lau, Murfet & Wei. Long,
+since a row, its long chains and what is judged of both are read together."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from llc_core.config import RunConfig
 from llc_core.engine.run import Run
 from llc_core.fields import Settings, hyper, is_list, number, numbers, short
 from llc_core.potentials.plane.regression import planar_landscape
+from llc_core.references.nuts import nuts_draws
 from llc_core.results import Estimate
-from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, less, near
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 from llc_core.theory.quadrature import one_sided_posterior, posterior
 from llc_core.types import LearningCoefficient
@@ -25,14 +26,14 @@ WIDEST = 0.3
 """A tolerance above this comes from chains that were thrown far, and everything would agree with them."""
 SLACK = 0.04
 """What a finite step may add to λ̂: +.03 at 5e-4."""
-EDGES = np.linspace(-0.5, 1.75, 46)
-"""Bins of the λ̂ at the two points."""
 CHAIN_STEPS = 2.5e5
 """Steps of one chain in a second of one core."""
 BOX = 5.0
 """Half side of the box that the paper's own long chains have in place of a Gaussian prior."""
 PRINTED_ERROR = 0.005
 """Of a number with two digits behind the point."""
+TRAJECTORY = 0.015
+"""Seconds of one core for a step of NUTS, of ten or of a hundred chains side by side: 60 to 250 gradients."""
 
 
 def within(values: np.ndarray, exact: float) -> tuple[float, float, bool]:
@@ -98,40 +99,36 @@ def crossing_row(
                 "side": side.llc.mean(),
                 "side_nu": side.singular_fluctuation.mean(),
                 "exact_nu": exact.singular_fluctuation.mean(),
-                "truth": _known(problem.learning_coefficient),
+                "truth": known(problem.learning_coefficient),
             }
         )
     return rows
 
 
-def points(
-    repeats: int, steps: int, localization: float, step_size: float = 1e-4, edges: np.ndarray = EDGES
+def long_chains(
+    k: Sequence[int], h: Sequence[int], data_sets: int, steps: int, warmup: int, seed: int
 ) -> dict[str, Any]:
-    """λ̂ at U and at V on the same data sets, what quadrature says, and the paired difference."""
-    report: dict[str, Any] = {"gamma": localization}
-    found = []
-    for at in ("U", "V"):
-        problem = planar_landscape("line_and_point", at=at, data_sets=repeats)
-        config = RunConfig(
-            sampler={"name": "SGLD", "step_size": step_size},
-            chains=repeats,
-            steps=steps,
-            burn_in=0,
-            localization=localization,
-            dtype="float64",
-        )
-        values = finish(config, problem)[0].per_chain
-        found.append(values)
-        report[at] = {
-            "mean": float(np.nanmean(values)),
-            "sd": float(np.nanstd(values, ddof=1)),
-            "dead": int(np.isnan(values).sum()),
-            "exact": float(posterior(problem, localization=localization).llc.mean()),
-            "truth": _known(problem.local_learning_coefficient),
-            "counts": np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(),
-        }
-    gap = found[0] - found[1]
-    return {**report, "gap": float(np.nanmean(gap)), "gap_se": float(np.nanstd(gap, ddof=1) / math.sqrt(repeats))}
+    """λ̂ and ν̂ of each data set by one chain of NUTS, less quadrature of the same data set and posterior: lists [data_sets].
+
+    `_off` is less that of both sides of walls, where the prior vanishes, `_side` less that of the side where chains begin.
+    """
+    problem = planar_landscape("normal_crossing", k=list(k), h=list(h), data_sets=data_sets, seed=seed)
+    draws = nuts_draws(problem, chains=data_sets, steps=steps, warmup=warmup, localization=1.0, seed=seed)
+    exact, side, n_beta = posterior(problem), one_sided_posterior(problem), problem.n_beta
+    rho = np.stack([problem.features(list(places.T)) for places in draws.places.transpose(1, 0, 2)])
+    covariance = np.array([np.cov(each) for each in rho])
+    # as `Posterior` has it, by the covariance of ρ and ρ² over the draws
+    nu = n_beta / problem.n / 2 * (problem.data.square_sum * covariance).sum(axis=(1, 2))
+    llc = n_beta * draws.losses.mean(axis=0)
+    return {
+        "llc": llc.tolist(),
+        "nu": nu.tolist(),
+        "llc_off": (llc - exact.llc).tolist(),
+        "nu_off": (nu - exact.singular_fluctuation).tolist(),
+        "llc_side": (llc - side.llc).tolist(),
+        "nu_side": (nu - side.singular_fluctuation).tolist(),
+        "divergences": draws.divergences,
+    }
 
 
 @dataclass(frozen=True)
@@ -169,6 +166,7 @@ class Crossings(Study):
     what is printed.
 
     repeats: data sets.  members: chains of each.  printed_repeats: data sets of the paper, for the error of its means.
+    long_sets, long_steps, long_warmup: data sets of NUTS, one chain each, and its steps; long_sets 0: without it.
     against: "rows" draws λ̂ in a place for each row, "truth" against λ.
     """
 
@@ -179,6 +177,9 @@ class Crossings(Study):
     steps: int = hyper(10_000, 10, 10_000_000)
     seed: int = hyper(0, 0, 2**31)
     printed_repeats: int = hyper(10, 2, 10_000)
+    long_sets: int = hyper(0, 0, 10_000)
+    long_steps: int = hyper(400, 10, 1_000_000)
+    long_warmup: int = hyper(200, 10, 1_000_000)
     against: str = hyper("rows", choices=("rows", "truth"))
 
     def agree(self) -> None:
@@ -188,12 +189,16 @@ class Crossings(Study):
 
     def cost(self) -> Cost:
         chains = self.repeats * self.members * len(self.step_sizes)
-        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 10)
+        long = (self.long_steps + self.long_warmup) * TRAJECTORY if self.long_sets else 0.0
+        processor = len(self.rows) * (self.steps * max(chains / CHAIN_STEPS, 2.5e-4) + 3 + long)
         words = f"{len(self.rows)} rows, {self.repeats} data sets, {self.members} chain(s) of {self.steps:,} steps each"
+        if self.long_sets:
+            words += f", and {self.long_sets} chains of {self.long_steps:,} steps of NUTS"
         return Cost(on_cores(processor, 1), 500, words)
 
     def run(self, at: Place) -> Found:
         found = [self._row(row, at) for row in self.rows]
+        long = [self._long(row, at) for row in self.rows] if self.long_sets else []
         table = [
             f"{'k | h':11} {'λ':>6} {'quadrature':>11} {'box':>6} {'printed':>8} {'ν':>6} {'box':>6} {'printed':>8}   ε, SGLD ± s.e., "
             "printed, ν̂"
@@ -201,7 +206,8 @@ class Crossings(Study):
         for row, cells in zip(self.rows, found, strict=True):
             one, printed = cells[0], row.llc[0] if row.llc else math.nan
             shown = "  ".join(
-                f"{step:.0e} {cell['mean']:.3f} ± {self._se(cell):.3f} {row.llc[1 + i] if row.llc else math.nan:.2f} {cell['nu']:.3f}"
+                f"{step:.0e} {cell['mean']:.3f} ± {self._se(cell):.3f} {row.llc[1 + i] if row.llc else math.nan:.2f} "
+                f"{np.array(cell['nu'], float):.3f}"
                 for i, (step, cell) in enumerate(zip(self.step_sizes, cells, strict=True))
             )
             nu = f"{row.nu:8.2f}" if row.nu is not None else f"{'–':>8}"
@@ -209,8 +215,50 @@ class Crossings(Study):
                 f"{row.name:11} {one['truth']:6.3f} {one['exact']:11.3f} {one['box']:6.3f} {printed:8.2f} {one['exact_nu']:6.3f} "
                 f"{one['box_nu']:6.3f} {nu}   {shown}"
             )
-        numbers = {row.name: cells for row, cells in zip(self.rows, found, strict=True)}
-        return Found(self._judged(found), numbers, lambda: self._figure(found), table)
+        numbers: dict[str, Any] = {row.name: cells for row, cells in zip(self.rows, found, strict=True)}
+        claims = self._judged(found)
+        if long:
+            table.append(
+                f"{'k | h':11} NUTS: λ̂, and less quadrature of the same data sets; ν̂, and less that of both sides, of one; cut "
+                "off"
+            )
+            for row, each in zip(self.rows, long, strict=True):
+                said = {name: str(Measured.of(values)) for name, values in each.items() if name != "divergences"}
+                table.append(
+                    f"{row.name:11} {said['llc']}, {said['llc_off']}; {said['nu']}, {said['nu_off']}, {said['nu_side']}; "
+                    f"{each['divergences']}"
+                )
+                numbers[f"{row.name}, NUTS"] = each
+            claims += self._judged_long(found, long)
+        return Found(claims, numbers, lambda: self._figure(found), table)
+
+    def _long(self, row: Entry, at: Place) -> Mapping[str, Any]:
+        k, h = ([int(each) for each in pair] for pair in (row.k, row.h))
+        size = self.long_sets, self.long_steps, self.long_warmup, self.seed
+        return at.part(["long chains", k, h, *size], partial(long_chains, k, h, *size), f"row {row.name}, NUTS")
+
+    def _judged_long(self, found: list[list[dict[str, Any]]], long: list[Mapping[str, Any]]) -> list[Claim]:
+        claims = []
+        for name, words in (("llc", "λ̂"), ("nu", "ν̂")):
+            apart = []
+            for row, each in zip(self.rows, long, strict=True):
+                both, side = (Measured.of(each[f"{name}_{end}"]) for end in ("off", "side"))
+                near = min(abs(one.value) - 3 * one.se for one in (both, side)) <= SLACK
+                if not near and both.value * side.value > 0:
+                    apart.append(row.name)
+            told = f"{len(long) - len(apart)} of {len(long)}{self._named(apart)}"
+            text = f"{words} of NUTS is that of quadrature, of one side of walls to both (rows within 3 s.e. + {SLACK})"
+            claims.append(Claim(text, not apart, told))
+        apart = []
+        for row, cells in zip(self.rows, found, strict=True):
+            # where the prior vanishes on an axis, their long chains had a box and no Gaussian
+            exact = Measured(cells[0]["box" if any(row.h) else "exact"])
+            theirs = Measured(row.llc[0], cells[0]["exact_sd"] / self.printed_repeats**0.5)
+            if not alike("", exact, ("", theirs), PRINTED_ERROR).holds:
+                apart.append(row.name)
+        told = f"{len(long) - len(apart)} of {len(long)}{self._named(apart)}"
+        text = "the printed means of long chains come out of quadrature (rows within 2 s.e.)"
+        return [*claims, Claim(text, len(apart) <= 0.05 * len(long) + 1, told)]
 
     def _row(self, row: Entry, at: Place) -> list[dict[str, Any]]:
         k, h = ([int(each) for each in pair] for pair in (row.k, row.h))
@@ -255,7 +303,7 @@ class Crossings(Study):
         truth = np.array([cells[-1]["truth"] for _, cells in every])
         order = [np.array([cells[i]["median"] for _, cells in every]) for i in range(len(self.step_sizes))]
         for step, medians in zip(self.step_sizes, order, strict=True):
-            spread = Measured.resampled(partial(_rank, truth, medians), len(truth))
+            spread = Measured.resampled(partial(rank_correlation, truth, medians), len(truth))
             if len(truth) > 3:
                 claims.append(at_least(f"λ̂ at ε = {step:g} orders the rows as λ does (rank correlation)", spread, 0.8))
         return claims
@@ -287,77 +335,19 @@ class Crossings(Study):
         )  # fmt: skip
 
 
-@register
-@dataclass(frozen=True)
-class TwoPoints(Study):
-    """λ̂ at U on the smooth line, where λ = ½, and at V, the singular point of the same minima, where λ = ¼.
-
-    localizations: γ, a panel each.  ends: λ̂ that count as "near ½" and "near ¼" lie within this of them.
-    """
-
-    repeats: int = hyper(500, 2, 10_000)
-    steps: int = hyper(5_000, 10, 10_000_000)
-    step_size: float = hyper(1e-4, 0.0, 1.0, open_low=True)
-    localizations: tuple[float, ...] = hyper((0.2,), read=numbers("a list of γ"))
-    ends: float = hyper(0.1, 0.0, 1.0)
-
-    def cost(self) -> Cost:
-        processor = 2 * len(self.localizations) * (self.steps * max(self.repeats / CHAIN_STEPS, 2.5e-4) + 5)
-        words = f"{self.repeats} data sets, chains of {self.steps:,} steps at two points, {len(self.localizations)} γ"
-        return Cost(on_cores(processor, 1), 500, words)
-
-    def run(self, at: Place) -> Found:
-        claims: list[Claim] = []
-        numbers = {}
-        for gamma in self.localizations:
-            asked = ["points", self.repeats, self.steps, self.step_size, gamma]
-            row = at.part(asked, partial(points, self.repeats, self.steps, gamma, self.step_size), f"γ = {gamma:g}")
-            numbers[f"γ = {gamma:g}"] = row
-            u, v = (
-                Measured(row[point]["mean"], row[point]["sd"] / max(self.repeats - row[point]["dead"], 1) ** 0.5)
-                for point in "UV"
-            )
-            said = f" (γ = {gamma:g})"
-            claims += [
-                near(f"λ̂ at U is near ½{said}", u, row["U"]["truth"], self.ends, "true"),
-                near(f"λ̂ at V is near ¼{said}", v, row["V"]["truth"], self.ends, "true"),
-                at_least(f"λ̂ at U exceeds that at V{said}", Measured(row["gap"], row["gap_se"]), 0.0),
-                less(f"a converged sampler would read less than SGLD at U{said}", ("quadrature", Measured(row["U"]["exact"])), ("SGLD", u)),
-            ]  # fmt: skip
-        return Found(claims, numbers, lambda: self._figure(numbers))
-
-    def _figure(self, numbers: Mapping[str, Mapping[str, Any]]) -> Any:
-        from llc_core.plots.kinds import densities
-        from llc_core.plots.style import beside_each_other
-
-        width = EDGES[1] - EDGES[0]
-        return beside_each_other(
-            *(
-                densities(
-                    EDGES,
-                    {f"at {at}": np.array(row[at]["counts"]) / (sum(row[at]["counts"]) * width) for at in "UV"},
-                    {f"λ at {at}": ([row[at]["truth"]] * 2, [0.0, 2.5]) for at in "UV"},
-                    title=name,
-                    xlabel="λ̂",
-                )
-                for name, row in numbers.items()
-            )
-        )
-
-
 def plain(value: Any) -> Any:
     """A number or truth value that JSON can hold; nothing for nan."""
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _known(coefficient: LearningCoefficient | None) -> float:
+def known(coefficient: LearningCoefficient | None) -> float:
     """Of a landscape whose λ is a formula."""
     assert coefficient is not None
     return float(coefficient)
 
 
-def _rank(truth: np.ndarray, found: np.ndarray, some: np.ndarray) -> float:
+def rank_correlation(truth: np.ndarray, found: np.ndarray, some: np.ndarray) -> float:
     """Spearman's correlation of some entries; ties have the mean of their ranks."""
     from scipy.stats import spearmanr
 

@@ -17,11 +17,15 @@ from llc_core.fields import known_keys, short
 from llc_core.studies.papers import (
     bands,
     basins,
+    bounds,
+    checks,
+    conditions,
     contours,
     correction_costs,
     crossings,
     degeneracies,
     general_metrics,
+    heads,
     late_metrics,
     laws,
     modes,
@@ -33,6 +37,7 @@ from llc_core.studies.papers import (
     same_chains,
     step_sizes,
     theta_laws,
+    two_points,
     volumes,
 )
 from llc_core.studies.papers.study import STUDIES, Study
@@ -42,11 +47,15 @@ SIZES = ("paper", "small")
 KINDS = {
     bands,
     basins,
+    bounds,
+    checks,
+    conditions,
     contours,
     correction_costs,
     crossings,
     degeneracies,
     general_metrics,
+    heads,
     laws,
     late_metrics,
     modes,
@@ -58,6 +67,7 @@ KINDS = {
     same_chains,
     step_sizes,
     theta_laws,
+    two_points,
     volumes,
 }
 """Modules whose studies are known by their names once they are imported."""

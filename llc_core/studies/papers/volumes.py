@@ -1,4 +1,5 @@
-"""Without a chain: how the volume of small losses scales, how fast deep linear losses grow, and the random networks of each class."""
+"""Without a chain: how the volume of small losses scales, how fast deep linear losses grow, and the random networks of each class. Long,
+since each of the three is small."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ import torch
 from llc_core.compute.precision import EXACT
 from llc_core.fields import Settings, hyper, is_list, numbers, short
 from llc_core.potentials import DeepLinearNetwork, problem_class
-from llc_core.potentials.plane.regression import planar_landscape
-from llc_core.references.volume import volume_scaling
+from llc_core.potentials.plane.regression import Planar, planar_landscape
+from llc_core.references.volume import local_radius, volume_scaling
 from llc_core.studies.papers.claims import Claim, Measured, at_least, near
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
@@ -27,12 +28,25 @@ FAR = (1e5, 1e6)
 
 @dataclass(frozen=True)
 class Loss(Settings):
-    """ρ = w₁^k₁·w₂^k₂ with the prior |w₁|^h₁·|w₂|^h₂."""
+    """ρ = w₁^k₁·w₂^k₂ with the prior |w₁|^h₁·|w₂|^h₂.  scales: a regular minimum instead, ρ = (s₁·w₁, s₂·w₂)."""
 
     what = "loss"
 
     k: tuple[float, ...] = hyper((1, 1), read=numbers("two exponents"))
     h: tuple[float, ...] = hyper((0, 0), read=numbers("two exponents"))
+    scales: tuple[float, ...] = hyper((), read=numbers("none or two scales"))
+
+    @property
+    def name(self) -> str:
+        if self.scales:
+            return f"scales = {[float(each) for each in self.scales]}"
+        k, h = ([int(each) for each in pair] for pair in (self.k, self.h))
+        return f"k = {k}, h = {h}"
+
+    def problem(self) -> Planar:
+        if self.scales:
+            return planar_landscape("quadratic", scales=list(self.scales))
+        return planar_landscape("normal_crossing", k=[int(each) for each in self.k], h=[int(each) for each in self.h])
 
 
 def read_losses(label: str, value: Any) -> tuple[Loss, ...]:
@@ -57,13 +71,19 @@ class Volumes(Study):
         rows = {}
         for loss in self.losses:
             row, truth = self._row(loss, at)
-            k, h = ([int(each) for each in pair] for pair in (loss.k, loss.h))
-            name = f"k = {k}, h = {h}"
+            name = loss.name
             rows[name] = row
             claims += [
                 near(f"{name}: the volume scales as ε^λ", Measured(row["slope"]), float(truth), NEAR, "λ"),
                 near(f"{name}: the power of −log ε is m − 1", Measured(row["m"]), truth.multiplicity, 0.0, "m"),
             ]
+            constant = regular_constant(loss.problem())
+            if constant is not None:
+                row = rows[name] = {**row, "constant": constant}
+                epsilon, volume = np.array(row["epsilon"]), np.array(row["volume"])
+                found = float(np.mean(volume / epsilon ** float(truth)))
+                text = f"{name}: V(ε)/ε^λ is what the Hessian says (ratio)"
+                claims.append(near(text, Measured(found / constant), 1.0, NEAR, "Hessian"))
         return Found(
             claims,
             {name: {"slope": row["slope"], "m": row["m"]} for name, row in rows.items()},
@@ -71,8 +91,7 @@ class Volumes(Study):
         )
 
     def _row(self, loss: Loss, at: Place) -> tuple[Any, Any]:
-        k, h = ([int(each) for each in pair] for pair in (loss.k, loss.h))
-        problem = planar_landscape("normal_crossing", k=k, h=h)
+        problem = loss.problem()
 
         def make() -> dict[str, Any]:
             found = volume_scaling(problem, points=self.points)
@@ -81,7 +100,7 @@ class Volumes(Study):
                 "m": found.multiplicity,
             }  # fmt: skip
 
-        return at.part(["volume", k, h, self.points], make, f"k = {k}, h = {h}"), problem.learning_coefficient
+        return at.part(["volume", loss.to_dict(), self.points], make, loss.name), problem.learning_coefficient
 
     def _figure(self, rows: dict[str, Any]) -> Any:
         from llc_core.plots.kinds import curves
@@ -90,6 +109,30 @@ class Volumes(Study):
         return curves(
             named, logx=True, logy=True, xlabel="ε", ylabel="V(ε)", legend_position="bottom_right", height=380
         )
+
+
+def regular_constant(problem: Planar) -> float | None:
+    """c of V(ε) → c·ε^(r/2), r the rank of the Hessian of K at w0; None where that does not give λ.
+
+    {½δᵀHδ < ε} is an ellipsoid in the r directions that are curved and all of the box in the others, of volume
+    (2ε)^(r/2)·π^(r/2)/Γ(r/2 + 1)/√det H; V is that over (2R)^r of the box. Source: Hitchcock & Hoogland, equation 3.2.
+    """
+    truth, step = problem.learning_coefficient, 1e-3
+    moves = step * np.eye(problem.dim)
+
+    def loss(place: np.ndarray) -> float:
+        return float(problem.population_loss(list(place)))
+
+    def mixed(a: np.ndarray, b: np.ndarray) -> float:
+        return (loss(a + b) - loss(a - b) - loss(b - a) + loss(-a - b)) / (4 * step * step)
+
+    curvature = np.linalg.eigvalsh(np.array([[mixed(a, b) for b in moves] for a in moves]))
+    curved = curvature[curvature > 1e-3 * max(1.0, curvature.max())]
+    rank = len(curved)
+    if problem.has_prior or truth is None or truth.multiplicity != 1 or rank != 2 * float(truth):
+        return None
+    ball = (2 * math.pi) ** (rank / 2) / math.gamma(rank / 2 + 1) / math.sqrt(curved.prod())
+    return float(ball / (2 * local_radius(problem)) ** rank)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from llc_core import SGLD, NetworkPotential
 from llc_core.compute.streams import torch_stream
 from llc_core.networks import (
     Adam,
+    AdamW,
     EntropySGD,
     MomentumSGD,
     Split,
@@ -60,8 +61,9 @@ def batches(data: Split, size: int, seed: int = 0):
         ),
         (MomentumSGD(learning_rate=0.3, nesterov=False), lambda p: torch.optim.SGD(p, lr=0.3, momentum=0.9)),
         (Adam(learning_rate=0.05), lambda p: torch.optim.Adam(p, lr=0.05)),
+        (AdamW(learning_rate=0.05, weight_decay=0.3), lambda p: torch.optim.AdamW(p, lr=0.05, weight_decay=0.3)),
     ],
-    ids=["Nesterov", "momentum", "Adam"],
+    ids=["Nesterov", "momentum", "Adam", "AdamW"],
 )
 def test_optimizers_agree_with_torch(mine, theirs):
     data, model = toy(), build_model(SMALL).double()

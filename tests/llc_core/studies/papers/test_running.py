@@ -58,18 +58,38 @@ def test_basins_and_volumes_without_a_chain(tmp_path):
         done = run_item(items.find(address), "small", tmp_path)
         assert done.claims and all(claim.holds for claim in done.claims)
     done = run_item(tiny("000/figure-2", points=200), "small", tmp_path)
-    assert len(done.claims) == 8
+    assert len(done.claims) == 12 and sum("the Hessian says" in claim.text for claim in done.claims) == 2
 
 
 @pytest.mark.slow
 def test_crossings_beside_quadrature_and_print(tmp_path):
     rows = [{"k": [0, 1], "llc": [0.41, 0.45, 0.42], "nu": 0.5}]
-    done = run_item(tiny("001/table-1", rows=rows, repeats=20, members=1, steps=500), "small", tmp_path)
+    done = run_item(tiny("001/table-1", rows=rows, repeats=20, members=1, steps=500, long_sets=0), "small", tmp_path)
     assert len(done.found.table) == 2 and "0,1 | 0,0" in done.found.table[1]
     planted = [{"k": [0, 1], "llc": [0.41, 4.5, 4.2]}, {"k": [0, 1], "h": [0, 0], "llc": [0.41, 4.5, 4.2]}]
-    again = run_item(tiny("001/table-1", rows=planted, repeats=20, members=1, steps=500), "small", tmp_path)
+    again = run_item(
+        tiny("001/table-1", rows=planted, repeats=20, members=1, steps=500, long_sets=0), "small", tmp_path
+    )
     printed = [claim.holds for claim in again.claims if "printed" in claim.text]
     assert printed == [False, False]
+
+
+def test_long_chains_beside_quadrature(tmp_path):
+    rows = [{"k": [0, 1], "llc": [0.41, 0.45, 0.42], "nu": 0.5}]
+    few = {"repeats": 20, "members": 1, "steps": 300, "long_sets": 8, "long_steps": 60, "long_warmup": 40}
+    done = run_item(tiny("001/table-1", rows=rows, **few), "small", tmp_path)
+    long = {claim.text[:9]: claim.holds for claim in done.claims if "NUTS" in claim.text}
+    assert long == {"λ̂ of NUT": True, "ν̂ of NUT": True} and len(done.found.table) == 4
+    study = tiny("001/table-1", rows=rows, **few).sizes["small"]
+    cell = {"box": 0.42, "exact": 0.42, "exact_sd": 0.1}
+    off = {
+        "llc_off": [0.3] * 7 + [0.31],
+        "llc_side": [0.2] * 7 + [0.21],
+        "nu_off": [-0.3] * 7 + [-0.31],
+        "nu_side": [0.2] * 7 + [0.21],
+    }
+    held = [claim.holds for claim in study._judged_long([[cell]], [off])]
+    assert held == [False, True, True], "beyond both ends, between them, and as printed"
 
 
 def synthetic(width: float, seed: int = 0) -> step_sizes.Errors:
@@ -110,5 +130,5 @@ def test_a_tiny_sweep_ends_with_claims(tmp_path):
 
 
 def test_what_cannot_be_run_says_what_it_needs():
-    with pytest.raises(ValueError, match="000/figure-4 cannot be run: not yet: needs .* python -m lab"):
-        study_of(items.find("000/figure-4"), "small")
+    with pytest.raises(ValueError, match="002/figure-2 cannot be run: not yet: needs .* python -m lab"):
+        study_of(items.find("002/figure-2"), "small")

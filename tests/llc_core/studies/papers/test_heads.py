@@ -1,0 +1,104 @@
+"""λ̂ of heads over training: a tiny run ends with claims, and what is judged of tables by hand is what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from llc_core.networks import build_model
+from llc_core.studies.keeping import Kept
+from llc_core.studies.papers.heads import Heads
+from llc_core.studies.papers.items import find
+from llc_core.studies.papers.study import Place
+
+SMALL = find("000/figure-4").sizes["small"]
+TINY = SMALL.replace(
+    vocabulary=258,
+    length=8,
+    dim=4,
+    layers=1,
+    heads=2,
+    checkpoints=[1, 3],
+    rows=8,
+    chain_batch=4,
+    steps=10,
+    step_sizes=[1e-3, 1e-2],
+)
+
+
+def table(llc, dead=None):
+    """llc: [checkpoints, heads, ε]."""
+    llc = np.array(llc, float)
+    return {"llc": llc, "se": 0 * llc, "dead": np.zeros_like(llc) if dead is None else np.array(dead, float)}
+
+
+def judged(**found):
+    return {
+        claim.text.partition(" (")[0]: claim.holds for claim in SMALL.replace(step_sizes=[0.1, 0.2, 0.3])._claims(found)
+    }
+
+
+HEADS = np.linspace(1, 2, 8)
+
+
+def rising(factors, last: float = 1.0):
+    """Eight heads at three checkpoints, times a factor for each ε; the largest ε times `last`."""
+    llc = np.array([1.0, 2.0, 4.0])[:, None, None] * HEADS[None, :, None] * np.array(factors)
+    llc[..., -1] *= last
+    return llc
+
+
+def test_a_rise_a_failure_and_a_wider_range_are_found():
+    found = judged(SGLD=table(rising([0.7, 1.0, 1.0], 50.0)), RMSProp=table(rising([0.95, 1.0, 1.0])))
+    assert found["SGLD: λ̂ of heads rises over the training"] is True
+    assert found["SGLD: estimates fail at ε = 0.3, the largest"] is True
+    assert found["RMSProp: estimates fail at ε = 0.3, the largest"] is False
+    assert found["RMSProp depends less on ε than SGLD where both work"] is True
+    assert found["both samplers order heads and checkpoints alike"] is True
+
+
+def test_planted_faults_are_named():
+    falling = rising([1.0, 1.0, 1.0])[::-1]
+    dead = np.zeros((3, 8, 3))
+    dead[-1, :, -1] = 1
+    found = judged(SGLD=table(falling, dead), RMSProp=table(rising([0.5, 1.0, 1.4])))
+    assert found["SGLD: λ̂ of heads rises over the training"] is False
+    assert found["SGLD: estimates fail at ε = 0.3, the largest"] is True
+    assert found["RMSProp depends less on ε than SGLD where both work"] is False
+    assert found["both samplers order heads and checkpoints alike"] is False
+
+
+def test_lost_heads_have_no_estimate():
+    llc = np.ones((1, 3, 3))
+    llc[0, 0, 2], llc[0, 1, 2] = np.nan, 3.5
+    assert SMALL._lost(table(llc))[:, 2].tolist() == [True, True, False]
+
+
+@pytest.mark.long
+def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
+    place = Place(Kept(tmp_path / "rows.jsonl"), tmp_path)
+    done = TINY.run(place)
+    assert len(done.claims) == 6 and len(done.table) == 5
+    assert done.draw is not None and len(place.kept.rows) == 8
+    said = []
+    Heads.run(TINY, Place(place.kept, tmp_path, say=said.append))
+    assert not said, "nothing is run again"
+
+
+def test_the_price_of_the_printed_size():
+    printed = find("000/figure-4").sizes["paper"]
+    model = build_model(
+        {
+            "kind": "transformer",
+            **{key: getattr(SMALL, key) for key in ("vocabulary", "length", "dim", "layers", "heads")},
+        }
+    )
+    assert SMALL.parameters == sum(each.numel() for each in model.parameters())
+    assert printed.cost().seconds > 1000 * SMALL.cost().seconds
+
+
+def test_heads_must_fit():
+    with pytest.raises(ValueError, match="per_layer is 3 of 2 heads"):
+        SMALL.replace(per_layer=3)
+    with pytest.raises(ValueError, match="dim is 5, which 2 heads cannot share"):
+        SMALL.replace(dim=5)
