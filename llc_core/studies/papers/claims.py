@@ -75,7 +75,7 @@ Named = tuple[str, Measured]
 """Whose number it is, and the number."""
 
 
-def less(text: str, one: Named, other: Named, apart: Measured | None = None) -> Claim:
+def less(text: str, one: Named, other: Named, *, apart: Measured | None = None) -> Claim:
     """Whether the first number is below the second, by ERRORS of the errors of both.
 
     apart: the second less the first, where repeats come in pairs and the difference has an error of its own.
@@ -106,7 +106,9 @@ def alike(text: str, found: Measured, other: Named, slack: float) -> Claim:
     """Whether two numbers agree within ERRORS of their errors and `slack`; not decided where those errors exceed the slack, as errors
     that are large enough would let anything agree."""
     close, errors = agree(found, other[1], slack), ERRORS * (found - other[1]).se
-    return Claim(text, None if close and errors > slack else close, f"{found} against {other[0]} {other[1]}, allowed {slack:.2g}")
+    return Claim(
+        text, None if close and errors > slack else close, f"{found} against {other[0]} {other[1]}, allowed {slack:.2g}"
+    )
 
 
 def agree(found: Measured, other: Measured, slack: float) -> bool | None:

@@ -171,9 +171,7 @@ class LateMetrics(Study):
                 CLOSE,
             )
         )
-        claims.append(
-            at_most(f"{held}, longer than the chain remembers: its bias is gone", last["target"], CLOSE)
-        )
+        claims.append(at_most(f"{held}, longer than the chain remembers: its bias is gone", last["target"], CLOSE))
         claims.append(
             less(
                 f"{held} has less bias than one held for {min(drawn):g}",

@@ -116,7 +116,10 @@ def followed(method: Method, gradients: int, trials: int, looks: int, seed: int,
             found = [np.concatenate(each) for each in places]
             paid = [np.concatenate(each) for each in weights]
             now = np.array([of_cells(each) for each in found]) if method.particles else seen.masses()
-            near = [kl_by_neighbours(own, kept(*each, random)) for own, *each in zip(exact, found, paid, strict=True)]
+            near = [
+                kl_by_neighbours(own, kept(each, pay, random))
+                for own, each, pay in zip(exact, found, paid, strict=True)
+            ]
             told = (seen.gradients, seen.steps, seconds / trials, kl_of_cells(masses, now).tolist(), near)
             for name, value in zip(rows, told, strict=True):
                 rows[name].append(value)

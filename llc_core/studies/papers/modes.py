@@ -81,7 +81,7 @@ class Modes(Study):
         claims: list[Claim] = [
             less(
                 f"{self.contour} is nearer to the exact {words} than {name} (KL {how})", (self.contour, found[self.contour]), (name, one),
-                Measured.of(np.subtract(rows[name][what][-1], rows[self.contour][what][-1])),
+                apart=Measured.of(np.subtract(rows[name][what][-1], rows[self.contour][what][-1])),
             )
             for found, what, words, how in (
                 (kl, "kl", "masses", "of the cells"), (near, "near", "distribution", "by nearest neighbours")
@@ -90,14 +90,16 @@ class Modes(Study):
             if name != self.contour and name not in self.ours and not (found is near and name in spread)
         ]  # fmt: skip
         own = rows[self.contour]
-        whole = (np.array(own["cells"]) >= OF_ITS_MASS * masses).all(axis=(1, 2))
+        whole = np.array([(cells >= OF_ITS_MASS * masses).all() for cells in np.array(own["cells"])])
         text = f"{self.contour} finds all 25 modes (share of trials in which every cell has {OF_ITS_MASS:g} of its mass or more)"
         claim = at_least(text, share_of(whole), OF_TRIALS)
         claims.append(Claim(text, claim.holds, f"{whole.sum()} of {self.trials} trials, so {claim.found}"))
         before = kl_of_cells(masses, np.array(own["bare"]))
         text = f"its weights bring {self.contour} nearer to the exact masses (KL of the cells)"
         after = ("after", kl[self.contour])
-        claims.append(less(text, after, ("before", Measured.of(before)), Measured.of(before - np.array(own["kl"][-1]))))
+        claims.append(
+            less(text, after, ("before", Measured.of(before)), apart=Measured.of(before - np.array(own["kl"][-1])))
+        )
         numbers = {
             name: {
                 "KL": one.value, "se": one.se, "median": float(np.median(rows[name]["kl"][-1])), "by neighbours": vars(near[name]),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -31,6 +31,10 @@ INDEX_BYTES = 4
 DRAWS, DRAWN = 20_000, 300
 TAILS = 0.5
 """What skewness and excess kurtosis of a normal may seem to be."""
+SHAPES: Mapping[str, Callable[[np.ndarray], Any]] = {
+    "it leans to no side (skewness, the largest)": lambda scores: np.abs(stats.skew(scores)).max(),
+    "its tails are those of a normal (excess kurtosis, the mean)": lambda scores: stats.kurtosis(scores).mean(),
+}
 
 
 def printed_fixed() -> np.ndarray:
@@ -199,13 +203,9 @@ class ThetaSpread(OfTheta):
             bound = lilliefors(self.runs, 0.01 / scores.shape[1])
             text = f"{told}: θ is normal (largest distance of Kolmogorov and Smirnov over the directions)"
             claims.append(at_most(text, Measured(float(distances(scores).max())), bound))
-            shapes: tuple[tuple[str, Any], ...] = (
-                ("it leans to no side (skewness, the largest)", lambda some: float(np.abs(stats.skew(scores[some])).max())),
-                ("its tails are those of a normal (excess kurtosis, the mean)", lambda some: float(stats.kurtosis(scores[some]).mean())),
-            )  # fmt: skip
-            claims += [
-                near(f"{told}: {text}", Measured.resampled(shape, self.runs), 0.0, TAILS, "normal") for text, shape in shapes
-            ]
+            for text, shape in SHAPES.items():
+                found = Measured.resampled(lambda some, of=shape, values=scores: float(of(values[some])), self.runs)  # type: ignore[misc]
+                claims.append(near(f"{told}: {text}", found, 0.0, TAILS, "normal"))
         one, many = (spreads[-1].theta for spreads in seen.values())
 
         def ratio(some: np.ndarray) -> float:

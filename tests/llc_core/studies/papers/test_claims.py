@@ -34,8 +34,8 @@ ONE, TWO = ("one", Measured(1.0, 0.1)), ("two", Measured(2.0, 0.1))
         (alike("", Measured(1.0, 0.1), ("", Measured(2.0, 0.1)), 0.2), False),
         (alike("", Measured(1.0), ("", Measured(1.0)), 0.0), True),
         (alike("", Measured(1.0, math.nan), ("", Measured(2.0, 0.1)), 0.3), None),
-        (less("", ("one", Measured(1.0, 1.0)), ("two", Measured(2.0, 1.0)), Measured(1.0, 0.1)), True),
-        (less("", ONE, TWO, Measured(1.0, 0.6)), None),
+        (less("", ("one", Measured(1.0, 1.0)), ("two", Measured(2.0, 1.0)), apart=Measured(1.0, 0.1)), True),
+        (less("", ONE, TWO, apart=Measured(1.0, 0.6)), None),
     ],
 )
 def test_a_claim_is_decided_by_two_errors(claim, holds):

@@ -48,7 +48,9 @@ def judged(monkeypatch, tmp_path, wider: float = 1.0, tails: bool = False):
 def test_draws_of_theory_are_judged_right_and_wider_ones_wrong(monkeypatch, tmp_path):
     assert all(judged(monkeypatch, tmp_path).values())
     wrong = {text for text, holds in judged(monkeypatch, tmp_path, wider=1.4).items() if not holds}
-    assert {f"5 chain(s), 50,000 steps: the variance along direction {k} is what theory has" for k in (1, 2, 3, 4)} <= wrong
+    assert {
+        f"5 chain(s), 50,000 steps: the variance along direction {k} is what theory has" for k in (1, 2, 3, 4)
+    } <= wrong
     assert "5 chains that share θ have 1/5 of the variance of one" in wrong and not any(
         "1 chain(s)" in text for text in wrong
     )
@@ -121,5 +123,9 @@ def test_chains_have_the_spread_of_theory(tmp_path):
 @pytest.mark.slow
 def test_copies_are_told_with_their_messages(tmp_path):
     done = ThetaCopies(runs=20, steps=2_000, every=(10,)).run(Place(Kept(None), tmp_path))
-    assert [line.rsplit("; ")[1] for line in done.table] == ["400 bytes a step as means of copies, 80 as indices of bins", "40 bytes a step", "0 bytes a step"]
+    assert [line.rsplit("; ")[1] for line in done.table] == [
+        "400 bytes a step as means of copies, 80 as indices of bins",
+        "40 bytes a step",
+        "0 bytes a step",
+    ]
     assert theta_laws.rate(2_000) * 10 < theta_laws.FREE and len(done.claims) == 4
