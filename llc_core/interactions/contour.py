@@ -27,7 +27,8 @@ class Contour(Interaction):
 
     Distribution: ∝ exp(−U)/θ(J)^ζ, whose weighted averages, with weights θ(J)^ζ, are those of the target. The members of a group
     share θ: θ ← θ + ω·mean_p θ(J_p)^a·(e_{J_p} − θ), with a = 1 in the new field and a = ζ in the old one. With a = 1 its
-    fixed point is (mass of the bin)^{1/ζ}, normalised. One member and the old field are CSGLD; several and the new one ICSGLD.
+    fixed point is (mass of the bin)^{1/ζ}, normalised, where bins are fine; coarse ones have another one.
+    One member and the old field are CSGLD; several and the new one ICSGLD.
     Source: Deng, Liang, Hao, Lin & Liang 2022, eqs. 2 to 5, 8, 9 and 15 to 17; Deng, Lin & Liang 2020 (CSGLD).
 
     low, high: of the bins, in units of E; energies outside belong to the outermost bins.

@@ -68,7 +68,10 @@ class SteinVariational(Interaction):
         if self.bandwidth:
             width = square.new_full((len(square), 1, 1), self.bandwidth)
         else:
-            width = square.flatten(1).median(dim=1).values.view(-1, 1, 1) / math.log(members + 1)
+            every = square.flatten(1)
+            # torch has the lower of two middle values, which is the diagonal's 0 for two members
+            middle = (every.median(dim=1).values - (-every).median(dim=1).values) / 2
+            width = middle.view(-1, 1, 1) / math.log(members + 1)
         near = (-square / width.clamp_min(1e-30)).exp() * alive.unsqueeze(1)
         count = alive.sum(dim=1).clamp_min(1).view(-1, 1, 1)
         pushed = 2 / width.clamp_min(1e-30) * (near.unsqueeze(3) * gap).sum(dim=2)

@@ -22,8 +22,8 @@ def pusher() -> Callable[[Any, Any, float, float], np.ndarray]:
         result = np.empty_like(places)
         square, near = np.empty(count * (count - 1) // 2), np.empty((count, count))
         x, y, u, v, alive = np.empty(count), np.empty(count), np.empty(count), np.empty(count), np.empty(count)
-        # Of all squares the diagonal is 0, and each other one is there twice.
-        middle = ((count * count - 1) // 2 - count) // 2
+        # Of all squares the diagonal is 0, and each other one is there twice: an even number of particles has two middle values.
+        middle = (count * count // 2 - count) // 2
         for g in range(groups):
             for i in range(count):
                 x[i], y[i], u[i], v[i] = places[g, i, 0], places[g, i, 1], slopes[g, i, 0], slopes[g, i, 1]
@@ -54,7 +54,10 @@ def pusher() -> Callable[[Any, Any, float, float], np.ndarray]:
                         low = i
                     if middle < i:
                         high = j
-                width = square[middle] / np.log(count + 1.0) if middle >= 0 else 0.0
+                width = square[middle] if middle >= 0 else 0.0
+                if count % 2 == 0:
+                    width = (width + (square[:middle].max() if middle else 0.0)) / 2
+                width /= np.log(count + 1.0)
             scale = -1 / max(width, 1e-30)
             living = max(alive.sum(), 1.0)
             for i in range(count):

@@ -57,7 +57,7 @@ def torus_path(
     seed: int,
     whole: bool = True,
 ) -> dict[str, Any]:
-    """A chain of weights from cells far apart, and one of functions that is wrapped after each step, on the same noise.
+    """A chain of weights that begins in one cell and leaves it, and one of functions that is wrapped after each step, on the same noise.
 
     difference: the largest between the wrapped weights and the functions.  moves: changes of cell.  ends: functions [chains].
     """

@@ -75,10 +75,15 @@ Named = tuple[str, Measured]
 """Whose number it is, and the number."""
 
 
-def less(text: str, one: Named, other: Named) -> Claim:
-    """Whether the first number is below the second, by ERRORS of the errors of both."""
-    apart = other[1] - one[1]
-    return Claim(text, _sign(apart), f"{one[0]} {one[1]} against {other[0]} {other[1]}")
+def less(text: str, one: Named, other: Named, *, apart: Measured | None = None) -> Claim:
+    """Whether the first number is below the second, by ERRORS of the errors of both.
+
+    apart: the second less the first, where repeats come in pairs and the difference has an error of its own.
+    """
+    found = f"{one[0]} {one[1]} against {other[0]} {other[1]}"
+    if apart is None:
+        return Claim(text, _sign(other[1] - one[1]), found)
+    return Claim(text, _sign(apart), f"{found}, difference of pairs {apart}")
 
 
 def at_most(text: str, found: Measured, bound: float) -> Claim:
@@ -97,12 +102,20 @@ def near(text: str, found: Measured, wanted: float, within: float, what: str = "
     return Claim(text, _sign(Measured(within) - off), f"{found}, {what} {wanted:.4g}, allowed {within:.2g}")
 
 
-def alike(text: str, found: Measured, other: Named, slack: float = 0.0) -> Claim:
-    """Whether two numbers agree within ERRORS of their errors and `slack`, as that of rounding in print."""
-    apart = found - other[1]
+def alike(text: str, found: Measured, other: Named, slack: float) -> Claim:
+    """Whether two numbers agree within ERRORS of their errors and `slack`; not decided where those errors exceed the slack, as errors
+    that are large enough would let anything agree."""
+    close, errors = agree(found, other[1], slack), ERRORS * (found - other[1]).se
+    return Claim(
+        text, None if close and errors > slack else close, f"{found} against {other[0]} {other[1]}, allowed {slack:.2g}"
+    )
+
+
+def agree(found: Measured, other: Measured, slack: float) -> bool | None:
+    """Whether two numbers are no farther apart than ERRORS of their errors and `slack`; None without errors."""
+    apart = found - other
     known = math.isfinite(apart.value) and math.isfinite(apart.se)
-    holds = abs(apart.value) <= ERRORS * apart.se + slack if known else None
-    return Claim(text, holds, f"{found} against {other[0]} {other[1]}")
+    return abs(apart.value) <= ERRORS * apart.se + slack if known else None
 
 
 def _sign(margin: Measured) -> bool | None:

@@ -17,7 +17,7 @@ from llc_core.fields import Settings, hyper, is_list, number, numbers, short
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.references.nuts import nuts_draws
 from llc_core.results import Estimate
-from llc_core.studies.papers.claims import Claim, Measured, alike, at_least
+from llc_core.studies.papers.claims import Claim, Measured, agree, at_least
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 from llc_core.theory.quadrature import one_sided_posterior, posterior
 from llc_core.types import LearningCoefficient
@@ -254,7 +254,7 @@ class Crossings(Study):
             # where the prior vanishes on an axis, their long chains had a box and no Gaussian
             exact = Measured(cells[0]["box" if any(row.h) else "exact"])
             theirs = Measured(row.llc[0], cells[0]["exact_sd"] / self.printed_repeats**0.5)
-            if not alike("", exact, ("", theirs), PRINTED_ERROR).holds:
+            if not agree(exact, theirs, PRINTED_ERROR):
                 apart.append(row.name)
         told = f"{len(long) - len(apart)} of {len(long)}{self._named(apart)}"
         text = "the printed means of long chains come out of quadrature (rows within 2 s.e.)"
@@ -291,7 +291,7 @@ class Crossings(Study):
                 if row.llc:
                     ours = Measured(cells[i]["mean"], self._se(cells[i]))
                     theirs = Measured(row.llc[1 + i], self._se(cells[i], self.printed_repeats))
-                    if not alike("", ours, ("", theirs), PRINTED_ERROR).holds:
+                    if not agree(ours, theirs, PRINTED_ERROR):
                         apart.append(row.name)
             known = sum(bool(row.llc) for row, _ in every)
             if known:

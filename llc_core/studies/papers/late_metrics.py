@@ -1,6 +1,6 @@
 """Where the metrics of adaptive samplers do no harm, and where they do all: drifts of any strength, metrics that are updated seldom, and
-metrics of a layer that depend on earlier layers (Rensmeyer & Niggemann 2025, appendix A). Long, since these are three studies of one
-appendix."""
+metrics of a layer that depend on earlier layers (all said by Rensmeyer & Niggemann 2025). Long, since these are three studies of one
+item."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class LateMetrics(Study):
         claims.append(
             near(
                 "large a: E x² is s/(a + s) of the target's, as of a minimiser with noise",
-                Measured(wanted / point),
+                Measured(second.value / point, second.se / point),
                 1.0,
                 ROOM,
                 "limit",
@@ -144,6 +144,10 @@ class LateMetrics(Study):
             drawn[time] = {
                 "counts": counts.sum(axis=0), "exact": exact,
                 "apart": {"target": total_variation(exact, truth), "moving": total_variation(exact, moving)},
+                "found": {
+                    name: Measured.of([total_variation(each, law) for each in counts])
+                    for name, law in (("target", truth), ("moving", moving))
+                },
             }  # fmt: skip
             claims.append(
                 at_most(
@@ -154,26 +158,25 @@ class LateMetrics(Study):
             )
             table.append(
                 f"a metric held for {time:g} units of time, {round(time / STEP):,} steps: "
-                f"computed to the target {drawn[time]['apart']['target']:.3f}, "
-                f"to the distribution of a moving metric {drawn[time]['apart']['moving']:.3f}; chains to the computed one {near_exact}"
+                f"chains to the target {drawn[time]['found']['target']}, computed {drawn[time]['apart']['target']:.3f}; "
+                f"to the distribution of a moving metric {drawn[time]['found']['moving']}, computed {drawn[time]['apart']['moving']:.3f}; "
+                f"chains to the computed one {near_exact}"
             )
-        first, last = drawn[min(drawn)]["apart"], drawn[max(drawn)]["apart"]
+        first, last = drawn[min(drawn)]["found"], drawn[max(drawn)]["found"]
         held = f"a metric held for {max(drawn):g}"
         claims.append(
             at_most(
                 f"a metric held for {min(drawn):g} has the bias of one that moves without Γ",
-                Measured(first["moving"]),
+                first["moving"],
                 CLOSE,
             )
         )
-        claims.append(
-            at_most(f"{held}, longer than the chain remembers: its bias is gone", Measured(last["target"]), CLOSE)
-        )
+        claims.append(at_most(f"{held}, longer than the chain remembers: its bias is gone", last["target"], CLOSE))
         claims.append(
             less(
                 f"{held} has less bias than one held for {min(drawn):g}",
-                (f"{max(drawn):g}", Measured(last["target"])),
-                (f"{min(drawn):g}", Measured(first["target"])),
+                (f"{max(drawn):g}", last["target"]),
+                (f"{min(drawn):g}", first["target"]),
             )
         )
         return claims, table, drawn

@@ -27,7 +27,7 @@ COUNTED_FROM = 1000
 PIECE, EVERY = 512, 16
 """Steps between two looks at the places, and of those the ones that are kept: the paper keeps one in 20."""
 DRAWS = 2_000
-"""Exact points that are held against the chains' by nearest neighbours."""
+"""Exact points of a trial that are held against the chains' by nearest neighbours."""
 
 
 def read_starts(label: str, value: Any) -> str | tuple[tuple[float, float], ...]:
@@ -87,11 +87,12 @@ def started(method: Method, gradients: int, trials: int, seed: int) -> PlaneRun 
 def followed(method: Method, gradients: int, trials: int, looks: int, seed: int, law: PlaneLaw) -> dict[str, Any]:
     """What a run gives, at about `looks` times L of it.
 
-    gradients, steps, seconds [L]: of one trial, of each chain, and of one core for all trials.  kl, near [L, trials]: KL of the
-    cells, and by nearest neighbours.  cells, bare [trials, 5, 5]: masses at the end, and those of the places without their weights.
+    gradients, steps, seconds [L]: of one trial, of each chain, and of one core for a trial.  kl, near [L, trials]: KL of the
+    cells, and by nearest neighbours, from exact points of each trial's own, the same for all methods.  cells, bare [trials, 5, 5]:
+    masses at the end, and those of the places without their weights.
     """
     masses, random = law.cells(5), np.random.default_rng(seed)
-    exact = law.draw(DRAWS, random)
+    exact = exact_points(law, trials, seed)
     started(method, gradients, 1, seed).advance(1)  # compiles, which is no part of the time
     run = started(method, gradients, trials, seed)
     pieces = -(-run.total_steps // PIECE)
@@ -115,12 +116,20 @@ def followed(method: Method, gradients: int, trials: int, looks: int, seed: int,
             found = [np.concatenate(each) for each in places]
             paid = [np.concatenate(each) for each in weights]
             now = np.array([of_cells(each) for each in found]) if method.particles else seen.masses()
-            near = [kl_by_neighbours(exact, kept(each, pay, random)) for each, pay in zip(found, paid, strict=True)]
-            told = (seen.gradients, seen.steps, round(seconds, 3), kl_of_cells(masses, now).tolist(), near)
+            near = [
+                kl_by_neighbours(own, kept(each, pay, random))
+                for own, each, pay in zip(exact, found, paid, strict=True)
+            ]
+            told = (seen.gradients, seen.steps, seconds / trials, kl_of_cells(masses, now).tolist(), near)
             for name, value in zip(rows, told, strict=True):
                 rows[name].append(value)
     bare = [of_cells(each).round(6).tolist() for each in found]
     return {**rows, "cells": now.round(6).tolist(), "bare": bare}
+
+
+def exact_points(law: PlaneLaw, trials: int, seed: int) -> list[np.ndarray]:
+    """[DRAWS, 2] for each trial: one set for all trials would leave its own chance out of their errors."""
+    return [law.draw(DRAWS, np.random.default_rng([seed, trial])) for trial in range(trials)]
 
 
 def of_cells(places: np.ndarray) -> np.ndarray:

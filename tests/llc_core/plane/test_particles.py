@@ -76,6 +76,14 @@ def test_the_compiled_force_is_that_of_the_interaction(count, bandwidth, tempera
     assert np.abs(found - wanted)[[0, 2]].max() < 1e-12 and np.abs(found - wanted)[1, 1:].max() < 1e-12
 
 
+def test_two_particles_push_each_other_apart():
+    """h = (d²/2)/log 3, numpy's median of 0, 0, d², d²: φ of the left one is d/h·exp(−d²/h), d = 2."""
+    places = np.array([[[-1.0, 0.0], [1.0, 0.0]]])
+    width = 2 / np.log(3)
+    found = pusher()(places, np.zeros_like(places), 0.0, 0.0)
+    assert found[0, 0, 0] == pytest.approx(2 / width * np.exp(-4 / width)) and found[0, 1, 0] == -found[0, 0, 0]
+
+
 def test_groups_do_not_see_each_other_and_adagrad_divides_by_the_root_of_the_mean():
     """Two groups of three and two: each step is φ of the own group over √v, v ← m·v + (1 − m)·φ², v_0 = φ²."""
     made = ParticleRun(

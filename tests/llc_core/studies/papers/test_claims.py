@@ -28,9 +28,14 @@ ONE, TWO = ("one", Measured(1.0, 0.1)), ("two", Measured(2.0, 0.1))
         (near("", Measured(1.12391), 1.1238, 1e-3), True),
         (near("", Measured(1.12391), 1.5, 1e-3), False),
         (near("", Measured(0.5, 0.2), 0.4, 0.1), None),
-        (alike("", Measured(1.0, 0.1), ("", Measured(1.15, 0.1))), True),
-        (alike("", Measured(1.0, 0.1), ("", Measured(2.0, 0.1))), False),
-        (alike("", Measured(1.0, math.nan), ("", Measured(2.0, 0.1))), None),
+        (alike("", Measured(1.0, 0.1), ("", Measured(1.15, 0.1)), 0.3), True),
+        (alike("", Measured(1.0, 0.1), ("", Measured(1.15, 0.1)), 0.2), None),
+        (alike("", Measured(1.0, 9.0), ("", Measured(1.0, 0.1)), 0.3), None),
+        (alike("", Measured(1.0, 0.1), ("", Measured(2.0, 0.1)), 0.2), False),
+        (alike("", Measured(1.0), ("", Measured(1.0)), 0.0), True),
+        (alike("", Measured(1.0, math.nan), ("", Measured(2.0, 0.1)), 0.3), None),
+        (less("", ("one", Measured(1.0, 1.0)), ("two", Measured(2.0, 1.0)), apart=Measured(1.0, 0.1)), True),
+        (less("", ONE, TWO, apart=Measured(1.0, 0.6)), None),
     ],
 )
 def test_a_claim_is_decided_by_two_errors(claim, holds):

@@ -11,7 +11,8 @@ from llc_core.plane.exact import plane_law
 from llc_core.potentials.plane.surfaces import surface
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.items import find
-from llc_core.studies.papers.mode_methods import NOISE, kept, kl_by_neighbours, of_cells
+from llc_core.studies.papers.mode_methods import NOISE, exact_points, kept, kl_by_neighbours, of_cells
+from llc_core.studies.papers.modes import share_of
 from llc_core.studies.papers.study import Place
 
 
@@ -46,6 +47,20 @@ def test_exact_draws_have_the_exact_masses():
     assert kl_by_neighbours(draws[:2_000], draws[2_000:]) == pytest.approx(0, abs=0.12)
 
 
+def test_each_trial_has_exact_points_of_its_own():
+    law = plane_law(surface(noise=NOISE), points=200)
+    first, second = exact_points(law, 2, 5)
+    assert not np.isin(first, second).any() and np.array_equal(exact_points(law, 1, 5)[0], first)
+
+
+def test_the_error_of_a_share_covers_it_where_none_or_all_held():
+    for share in (0.05, 0.5, 0.95):
+        held = np.random.default_rng(3).random((2_000, 20)) < share
+        covered = [abs(found.value - share) <= 2 * found.se for found in map(share_of, held)]
+        assert np.mean(covered) > 0.9
+    assert share_of(np.ones(20, dtype=bool)).se > 0
+
+
 @pytest.mark.slow
 def test_a_tiny_run_has_chains_particles_and_ladders(tmp_path):
     study = find("002/figure-6").sizes["small"]
@@ -55,14 +70,18 @@ def test_a_tiny_run_has_chains_particles_and_ladders(tmp_path):
         for each in study.methods
         if each.label in wanted
     ]
-    study = study.replace(methods=methods, gradients=60_000, trials=3, looks=3)
+    study = study.replace(methods=methods, ours=("replicas at 1, 3.46, 12",), gradients=60_000, trials=3, looks=3)
     for show in ("course", "cells"):
         done = study.replace(show=show).run(Place(Kept(tmp_path / "rows.jsonl"), tmp_path))
-        assert len(done.claims) == 3 + 2 + 2 and done.draw() is not None
+        assert len(done.claims) == 2 + 1 + 2 and done.draw() is not None
     assert [row["steps"] for row in done.numbers.values()] == [12_000, 12_000, 600, 20_000]
     assert all(len(row["by neighbours"]) == 2 and row["seconds"] > 0 for row in done.numbers.values())
+    assert not any("3.46" in claim.text for claim in done.claims) and any("3.46" in line for line in done.table)
+    done = study.replace(ours=()).run(Place(Kept(tmp_path / "rows.jsonl"), tmp_path))
     holds = {claim.text: claim.holds for claim in done.claims}
     assert (
         holds["ICSGLD, 4,000 pilot steps is nearer to the exact masses than replicas at 1, 3.46, 12 (KL of the cells)"]
         is False
     )
+    with pytest.raises(ValueError, match="ours is 'Nobody'; give the label of a method"):
+        study.replace(ours=("Nobody",))
