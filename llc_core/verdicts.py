@@ -70,7 +70,7 @@ class Kind(Enum):
     FITS_NOISE = Words(
         NOT_POSITIVE
         + ". At this n the loss fits the noise of the data: its minimum lies below L_n(w0) by more than λ/nβ.",
-        "Use more data, a smaller nβ, or an estimate at the minimum of L_n (polish=True).",
+        "Use more data or a smaller nβ{move}.",
     )
     FLAT = Words(
         "The estimate is 0: all losses are L_n(w0), so the weights that move do not matter here.",
@@ -85,7 +85,7 @@ class Kind(Enum):
     )
     NO_MINIMUM = Words(
         NOT_POSITIVE + ". On the same data the chains find losses below L_n(w0), so w0 is no minimum of L_n.",
-        "Polish w0 (polish=True). If w0 is the true parameter, L_n fits the noise: use more data or a smaller nβ.",
+        "{move}If w0 is the true parameter, L_n fits the noise: use more data or a smaller nβ.",
     )
 
     # -- what w0 is -----------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class Descent:
     """L-BFGS with a line search that meets the weak Wolfe conditions by bisection: it also passes kinks and places without a value.
 
     evaluate: x [D] → the function and its gradient [D].  start: x, on any device.  first: how far the first point that is looked at
-    lies.  level: of the function, to which its rounding is relative.  here: the lowest place so far.
+    lies.  level: of the function, to which its rounding is relative.  here: the lowest place so far.  rounding: of the function.
 
     Source: Nocedal & Wright 2006, algorithms 7.4 and 7.5; the line search is algorithm 2.6 of Lewis & Overton 2013, "Nonsmooth
     optimization via quasi-Newton methods", with a first bisection where a parabola has its minimum.
@@ -45,7 +45,7 @@ class Descent:
         self._evaluate, self._first = evaluate, first
         self.here = self._look(start)
         self._pairs: deque[tuple[Tensor, Tensor, float]] = deque(maxlen=MEMORY)
-        self._noise = ROUNDING * torch.finfo(start.dtype).eps * abs(level)
+        self.rounding = ROUNDING * torch.finfo(start.dtype).eps * abs(level)
         self._turn()
 
     def _look(self, at: Tensor) -> Place:
@@ -100,7 +100,7 @@ class Descent:
         for _ in range(TRIES):
             there = self._look(self.here.at.add(self._direction, alpha=length))
             rise = there.loss - self.here.loss
-            if not rise <= ENOUGH * length * self._slope + self._noise:  # nan too
+            if not rise <= ENOUGH * length * self._slope + self.rounding:  # nan too
                 above = length
                 parabola = -self._slope * length**2 / (2 * (rise - length * self._slope))
                 inside = below == 0 and 0.1 * length <= parabola <= 0.5 * length

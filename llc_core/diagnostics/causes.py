@@ -127,9 +127,13 @@ def weighed(e: Evidence) -> tuple[float, float] | None:
 
 
 def taken(e: Evidence) -> float:
-    """By how much these causes make λ̂ too low, 0 where they do not: it adds to what other kinds of fault may take."""
-    known = weighed(e)
-    return max(-known[0], 0.0) if known else 0.0
+    """By how much these causes make λ̂ too low, 0 where they do not: it adds to what other kinds of fault may take.
+
+    Of a measure that is outweighed by what formulas expect, as much as is beyond its error counts all the same.
+    """
+    known, measured = weighed(e), measure(e)
+    low = -known[0] if known else 0.0
+    return max(low, -measured[0] - ERRORS * measured[1] if measured else 0.0, 0.0)
 
 
 def _weight(e: Evidence) -> float:

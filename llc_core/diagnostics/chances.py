@@ -139,6 +139,8 @@ TOLERANCE = 0.05
 """What chains have not seen may be worth this share of the answer."""
 SEEN = 2
 """A count below so many of its errors may be chance."""
+TAKES = 0.02
+"""Other causes that take more than this share of λ̂ leave less of the tolerance."""
 WORTH = 0.5
 """No direction adds more than this to λ (Watanabe 2009, theorem 7.2: λ ≤ D/2)."""
 STEPS_HELP = 16
@@ -163,9 +165,13 @@ def unspread(e: Evidence) -> Fault | None:
 
 
 def _worth(e: Evidence) -> float:
-    """By how much λ̂ may be too low: what the directions may add, and what other causes and a w0 above the minimum take from it."""
-    above = max(e.above, 0.0) if math.isfinite(e.above) else 0.0
-    return WORTH * e.unspread + taken(e) + above
+    """By how much λ̂ may be too low: what the directions may add, and what else takes from it."""
+    return WORTH * e.unspread + _taken(e)
+
+
+def _taken(e: Evidence) -> float:
+    """By other causes, and by a w0 above the minimum."""
+    return taken(e) + (max(e.above, 0.0) if math.isfinite(e.above) else 0.0)
 
 
 def _is_fast(e: Evidence) -> bool:
@@ -173,8 +179,11 @@ def _is_fast(e: Evidence) -> bool:
 
 
 def has_not_spread(e: Evidence) -> bool:
-    """Whether the count of such directions stands out of its error."""
-    return bool(e.parameters) and math.isfinite(e.unspread_se) and e.unspread > max(SEEN * e.unspread_se, WORTH)
+    """Whether the count of such directions stands out of its error. Less than half of one matters only beside other causes."""
+    if not (e.parameters and math.isfinite(e.unspread_se)):
+        return False
+    least = WORTH if _taken(e) <= TAKES * e.llc else 0.0
+    return e.unspread > max(SEEN * e.unspread_se, least)
 
 
 def without_idle(e: Evidence, many: int, unspread: float, unspread_se: float) -> Evidence:

@@ -102,7 +102,7 @@ TOLERANCE = 0.05
 """What the minimum lies lower than w0 may be this share of λ there; mean and variance may differ by this share of λ̂."""
 DOUBTFUL = 0.03
 """From this share on it leaves too little of the tolerance for all else, unless the exact λ says what all together is."""
-COUNTS = 0.01
+COUNTS = 0.004
 """Below this share it is not named, whatever else takes from λ̂."""
 ERRORS = 3
 MOSTLY = 0.25
@@ -183,7 +183,8 @@ def variance_differs(e: Evidence) -> Fault | None:
 
 def mostly_of_gamma(e: Evidence) -> Fault | None:
     """λ̂ would be much lower with a larger γ, and higher with a smaller one: it speaks of γ."""
-    if not (math.isfinite(e.of_gamma_se) and e.of_gamma > max(MOSTLY * e.llc, ERRORS * e.of_gamma_se)):
+    known = math.isfinite(e.of_gamma_se) and e.llc > 0
+    if not (known and e.of_gamma > max(MOSTLY * e.llc, ERRORS * e.of_gamma_se)):
         return None
     falls = 1 - 0.5 ** (e.of_gamma / e.llc)  # with the power of γ that it has here
     smaller = float(f"{e.localization / SMALLER:.2g}")

@@ -60,12 +60,20 @@ def not_positive(e: Evidence) -> Fault | None:
     if e.llc == 0 and not e.se > 0:
         return Kind.FLAT.fault()
     if e.expected <= 0:
-        return Kind.FITS_NOISE.fault(POLISH, llc=e.llc).with_answer(f" (expected here: {e.expected:.3g})")
+        return _polish(Kind.FITS_NOISE, e, ", or an estimate at the minimum of L_n (polish=True)").with_answer(
+            f" (expected here: {e.expected:.3g})"
+        )
     if e.llc > -2 * e.se:
         return Kind.NOT_FROM_ZERO.fault(llc=e.llc, se=e.se)
     if not e.exact_losses and math.isnan(e.acceptance):  # a Metropolis test wants the losses of all data
         return Kind.NOISY_BASELINE.fault(llc=e.llc)
-    return Kind.NO_MINIMUM.fault(POLISH, llc=e.llc)
+    return _polish(Kind.NO_MINIMUM, e, "Polish w0 (polish=True). ")
+
+
+def _polish(kind: Kind, e: Evidence, move: str) -> Fault:
+    """Whoever has polished w0 is not told to do it."""
+    asked = e.polished is None
+    return kind.fault(POLISH if asked else {}, llc=e.llc, move=move if asked else "")
 
 
 def standing_still(e: Evidence) -> Fault | None:

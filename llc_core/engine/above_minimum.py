@@ -13,7 +13,7 @@ from llc_core.compute.descent import Descent
 from llc_core.engine.setup import Setup, can_be_asked
 from llc_core.engine.spreading import part_of_data
 from llc_core.potentials.base import Potential
-from llc_core.potentials.polishing import BESIDE
+from llc_core.potentials.polishing import FIRST
 
 SHARE = 0.03
 """Share of the run's gradients that the search may take …"""
@@ -112,7 +112,7 @@ def _lower(problem: Potential, n_beta: float, gamma: float, start: Tensor, calls
         return (value, force) if prior is None else (value + float(prior[0]), force + prior[1][0])
 
     scale = torch.ones_like(start) * problem.typical_scale(start)
-    search = Descent(energy, start, BESIDE * float(scale.norm()), n_beta * abs(problem.baseline_loss))
+    search = Descent(energy, start, FIRST * float(scale.norm()), n_beta * abs(problem.baseline_loss))
     rested = False
     while used < calls and not rested:
         before = search.here.loss

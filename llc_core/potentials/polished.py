@@ -53,6 +53,10 @@ def flat_so_far(passes: int) -> str:
     return f"w0 stays: the loss has no slope there, and nothing lower was found near it in {passes:,} passes."
 
 
+def not_asked(passes: int) -> str:
+    return f"Whether the loss falls beside it was not asked to the end, since {passes:,} passes were used up:"
+
+
 def endless(distance: float, before: float, after: float) -> str:
     """before, after: the loss at w0 and so far away."""
     return (

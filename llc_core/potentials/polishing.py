@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -22,9 +22,14 @@ PASSES = 500
 TOLERANCE = 0.01
 """In units of λ̂: less than 1% of the least λ that has a name, ½."""
 QUIET = 10
-"""Steps that together bring less than the tolerance before the way is at its end."""
-BESIDE = 0.01
-"""From a place without a slope the way begins so far beside it, in typical sizes of the parameters."""
+"""Steps that together bring less than the tolerance before the way is at its end …"""
+RECENT = 3
+"""… and so many of them no more than as many before: on the way out of a saddle each brings more than the last, however little."""
+FIRST = 0.01
+"""The first point that a way looks at lies so far away, in typical sizes of the parameters."""
+BESIDE = 0.03
+"""From a place without a slope the way begins so far beside it; from a third of that it fell back onto a saddle of equal attention heads
+four times as often."""
 FURTHER, STRIDE = 60, 1e-3
 """A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length."""
 CREEPS, GROWN = 1.1, 1.5
@@ -129,11 +134,13 @@ class _Way:
     def _ended(self, search: Descent, slope: float, rested: bool, lead: str = "") -> Polished:
         here, growth = search.here, self._growth(search) if rested else 1.0
         if growth < CREEPS:
-            if rested and self.used < self.passes:
-                search = self._begin_beside(here.at)
-                ends = self._descend(search)
-                if self.n_beta * (here.loss - search.here.loss) >= self.tolerance:
-                    return self._ended(search, slope, ends, lead or words.CAME_BY)
+            if rested:
+                beside = self._begin_beside(here.at)
+                ends = self._descend(beside)
+                if self.n_beta * (here.loss - beside.here.loss) >= self.tolerance:
+                    return self._ended(beside, slope, ends, lead or words.CAME_BY)
+                if not ends:
+                    lead = " ".join(part for part in (lead, words.not_asked(self.passes)) if part)
             return self._arrived(search, here, slope, rested, lead)
         far = float(here.at.norm()) > FAR * self._length(self.zero)
         if growth > GROWN or far or self._nothing_left(here):
@@ -143,21 +150,25 @@ class _Way:
         return replace(found, sentence=f"{found.sentence} {words.CREEPS}")
 
     def _begin(self, at: Tensor) -> Descent:
-        return Descent(self.evaluate, at, BESIDE * float(self.scale.norm()), self.level)
+        return Descent(self.evaluate, at, FIRST * float(self.scale.norm()), self.level)
 
     def _descend(self, search: Descent) -> bool:
         """Whether the way came to rest before the passes were used up."""
         levels = deque([math.inf] * QUIET + [search.here.loss], maxlen=QUIET + 1)
         while self.used < self.passes:
-            if self._brings_little(levels[0], search):
+            if self._brings_little(levels, search):
                 return True
             if not search.step():
                 return self.n_beta * search.gain < self.tolerance
             levels.append(search.here.loss)
-        return self._brings_little(levels[0], search)
+        return self._brings_little(levels, search)
 
-    def _brings_little(self, before: float, search: Descent) -> bool:
-        return self.n_beta * max(before - search.here.loss, search.gain) < self.tolerance
+    def _brings_little(self, levels: Sequence[float], search: Descent) -> bool:
+        """Whether the last steps and the next ones bring less than the tolerance, and ever less."""
+        if self.n_beta * max(levels[0] - levels[-1], search.gain) >= self.tolerance:
+            return False
+        before, since = levels[-1 - 2 * RECENT] - levels[-1 - RECENT], levels[-1 - RECENT] - levels[-1]
+        return since <= before + search.rounding
 
     def _growth(self, search: Descent) -> float:
         """How many times as long the weights become though the loss hardly falls any more; 1 where they come to rest with it."""

@@ -147,6 +147,7 @@ def judged(
     ok: bool, reason: str, remedy: str = "", wants_steps: bool = False, llc: float = 10.0, expected: float = 10.0
 ) -> State:
     estimate = SimpleNamespace(
+        from_temperatures=None,
         steps=1000,
         burn_in=100,
         converged=Verdict(ok, reason, remedy, wants_steps),

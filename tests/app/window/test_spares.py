@@ -112,6 +112,7 @@ def _content(document: Document) -> list[Any]:
     return [plain(list(document.roots)), found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ASKED)
 def test_it_is_the_window_that_would_have_been_made(who):
     asked = ASKED[who]

@@ -43,6 +43,9 @@ def test_a_sound_run_has_the_variance_beside_it():
         ({"data_variance": 25.0, "data_variance_se": 6.0, "n_beta": 20.0}, "hangs on these data", {}),
         ({"unlooked": True, "above": math.nan, "gap_se": math.nan, "gap": math.nan}, "is not known", {"polish": True}),
         ({"above": 1.4, "law_bias": -1.5, "law_bias_se": 0.3}, "lower by 1.4 in units of λ̂", {"polish": True}),
+        ({"above": 0.5, "law_bias": -2.3, "law_bias_se": 0.1}, "lower by 0.5 in units of λ̂", {"polish": True}),
+        ({"llc": 10.0, "se": 0.1, "above": 0.04, "law_bias": -0.4, "law_bias_se": 0.02, "unspread": 0.45, "unspread_se": 0.1,
+          "from_variance": math.nan, "gap": math.nan, "of_gamma": math.nan}, "have not spread", {}),
         ({"above": 1.2, "unspread": 3.0, "unspread_se": 0.5}, "have not spread along about 3 of 400", {}),
         ({"llc": -3.0, "above": 60.0, "expected": 50.0}, "w0 lies above the minimum", {"polish": True}),
     ],
@@ -87,6 +90,20 @@ def test_a_reason_that_names_gamma_has_a_remedy_for_it():
 )
 def test_what_is_small_or_not_known_says_nothing(harmless):
     assert judged(**harmless)
+
+
+def test_whoever_has_polished_is_not_told_to_do_so():
+    for expected in (math.nan, -30.0):
+        given = {"llc": -40.0, "se": 1.0, "expected": expected, "exact_losses": True, "above": math.nan}
+        assert "polish=True" in judged(**given).remedy and dict(judged(**given).change) == {"polish": True}
+        for ended in (True, False):
+            found = judged(**given, polished=ended)
+            assert "olish" not in found.remedy and not found.change and found.remedy
+
+
+def test_gamma_has_no_share_of_what_is_not_positive():
+    found = judged(llc=-40.0, se=1.0, above=60.0, of_gamma=20.0, expected=50.0)
+    assert "w0 lies above the minimum" in found.reason and "γ's" not in found.reason
 
 
 def test_an_exact_answer_settles_doubts_and_not_a_w0_far_above():

@@ -236,7 +236,7 @@ def test_a_law_that_is_not_the_target_is_trusted_only_where_its_bias_is_known():
 def test_a_negative_estimate_says_which_reason_it_is():
     noise = judged(llc=-206.4, expected=-206.0)
     assert "by more than λ/nβ (expected here: -206)" in noise.reason and "w0 may" not in str(noise)
-    assert "more data, a smaller nβ, or an estimate at the minimum of L_n" in noise.remedy
+    assert "more data or a smaller nβ, or an estimate at the minimum of L_n" in noise.remedy
     start = judged(llc=-20.0, expected=12.0, exact_losses=True)
     assert "w0 is no minimum of L_n" in start.reason and "baseline" not in str(start)
     baseline = judged(llc=-20.0, expected=12.0)

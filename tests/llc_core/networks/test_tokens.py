@@ -51,6 +51,7 @@ def test_a_text_that_is_too_short_is_told():
         Tokenizer("ab ab", 300)
 
 
+@pytest.mark.slow
 def test_rows_follow_one_another():
     data = text_rows(length=64, vocabulary=260)
     assert len(data.test_inputs) == pytest.approx(len(data) / 9, rel=0.01) and data.inputs.shape[1] == 64

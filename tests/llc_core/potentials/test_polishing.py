@@ -229,6 +229,53 @@ def test_a_saddle_on_the_way_is_left_too(seed: int) -> None:
     assert found.converged and "came by a place without a slope" in found.sentence
 
 
+class _Heads(nn.Module):
+    """Two heads of attention, equal at w0 where `seed` is None."""
+
+    def __init__(self, seed: int | None) -> None:
+        super().__init__()
+        torch.manual_seed(0 if seed is None else seed)
+        heads = 1 if seed is None else 2
+        shapes = {"query": (4, 2), "key": (4, 2), "value": (4, 2), "out": (2, 1)}
+        for name, shape in shapes.items():
+            made = 0.7 * torch.randn(heads, *shape)
+            self.register_parameter(name, nn.Parameter(made.expand(2, *shape).clone()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = torch.einsum("bti,hid,bsj,hjd->bhts", x, self.query, x, self.key)
+        return torch.einsum("bhts,bsi,hid,hdo->bo", scores.softmax(-1), x, self.value, self.out) / 4
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8])
+def test_a_way_out_of_a_weak_saddle_is_gone_to_its_end(seed: int) -> None:
+    """The first steps out of it bring almost nothing, each more than the one before."""
+    torch.manual_seed(10 + seed)
+    x, teacher = torch.randn(300, 4, 4), _Heads(seed)
+    with torch.no_grad():
+        y = teacher(x) + 0.1 * torch.randn(300, 1)
+    problem = NetworkPotential(_Heads(None), "squared_error", (x, y))
+    found = polish(problem)
+    assert found.converged
+    for restart in (1, 2):
+        module = _Heads(None)
+        with torch.no_grad():
+            torch.manual_seed(70 + restart)
+            for name, value in module.named_parameters():
+                value.copy_(found.problem._numbers[name]).add_(0.03 * torch.randn_like(value))
+        beside = NetworkPotential(module, "squared_error", (x, y))
+        lower = polish(beside)
+        left = found.problem.baseline_loss - (beside.baseline_loss - lower.fall)
+        assert problem.n_beta * left < 20 * TOLERANCE, "a saddle is taken for a minimum"
+
+
+def test_passes_that_end_while_it_is_asked_for_a_saddle_are_said() -> None:
+    module, x, y = _linear(0)
+    problem = NetworkPotential(module, "squared_error", (x, y))
+    whole = polish(problem)
+    few = next(found for passes in range(3, whole.passes) if (found := polish(problem, passes=passes)).converged)
+    assert "was not asked to the end" in few.sentence and "was not asked" not in whole.sentence
+
+
 def test_passes_that_are_used_up_are_said_and_what_was_won_is_kept() -> None:
     module, x, y = _linear(0)
     found = polish(NetworkPotential(module, "squared_error", (x, y)), passes=3)

@@ -32,10 +32,12 @@ def off(sets: int = 40, steps: int = 300) -> np.ndarray:
     return np.abs(difference.mean()) / (difference.std(ddof=1) / sets**0.5)
 
 
+@pytest.mark.slow
 def test_nuts_walks_along_a_cross():
     assert off() < 4
 
 
+@pytest.mark.slow
 def test_a_law_of_another_temperature_is_found_out(monkeypatch):
     own = nuts.Law.__call__
 

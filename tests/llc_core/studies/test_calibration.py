@@ -50,6 +50,7 @@ def test_a_too_large_step_is_refused_with_its_reason(regular):
     assert regular.llc[4, 0, 0] > 1.3 * regular.estimate.expected, "finite, but inflated: only the limit catches it"
 
 
+@pytest.mark.slow
 def test_the_picks_configuration_runs(regular):
     current = run(regular.config.replace(steps=200))
     current.advance(200)

@@ -74,6 +74,7 @@ def test_lost_heads_have_no_estimate():
     assert SMALL._lost(table(llc))[:, 2].tolist() == [True, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
     place = Place(Kept(tmp_path / "rows.jsonl"), tmp_path)

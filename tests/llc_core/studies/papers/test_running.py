@@ -74,6 +74,7 @@ def test_crossings_beside_quadrature_and_print(tmp_path):
     assert printed == [False, False]
 
 
+@pytest.mark.slow
 def test_long_chains_beside_quadrature(tmp_path):
     rows = [{"k": [0, 1], "llc": [0.41, 0.45, 0.42], "nu": 0.5}]
     few = {"repeats": 20, "members": 1, "steps": 300, "long_sets": 8, "long_steps": 60, "long_warmup": 40}
