@@ -23,6 +23,9 @@ class Words(NamedTuple):
 
 
 TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
+POLISH = "Polish w0 (polish=True)"
+AT_MINIMUM = ", or an estimate at the minimum of L_n (polish=True)"
+"""What is advised to whoever has not polished w0."""
 POLISHED = "w0 is polished already, so"
 NOT_POLISHED = "Polishing led to no minimum. Add weight decay to the loss and train on, or"
 """What stands before `TEMPERATURES` where w0 was to be moved."""

@@ -20,7 +20,7 @@ import numpy as np
 from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import NOT_POLISHED, POLISHED, TEMPERATURES, Fault, Kind
+from llc_core.verdicts import NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Fault, Kind
 
 FEWEST_LOOKS = 8
 KNOWN = 0.5
@@ -215,7 +215,7 @@ def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
         return kind.fault(move=f"Use more data, or {TEMPERATURES}", **numbers)
     if e.polished is not None:  # whoever has done it is not told to do it
         return kind.fault(move=f"{POLISHED if e.polished else NOT_POLISHED} {TEMPERATURES}", **numbers)
-    return kind.fault({"polish": True}, move=f"Polish w0 (polish=True), or {TEMPERATURES}", **numbers)
+    return kind.fault({"polish": True}, move=f"{POLISH}, or {TEMPERATURES}", **numbers)
 
 
 def _value(e: Evidence) -> str:

@@ -7,7 +7,7 @@ import math
 from llc_core.diagnostics.causes import law_is_known
 from llc_core.diagnostics.convergence import SPIKE_SHARE
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import Fault, Kind
+from llc_core.verdicts import AT_MINIMUM, POLISH, Fault, Kind
 
 FEWEST_STEPS = 32
 LOW_ACCEPTANCE = 0.1
@@ -17,7 +17,6 @@ that was 78% too high."""
 UNDONE_SHARE = 0.05
 LEAST_SHARE = 0.2
 """Kish's share of weighted states below which a few states carry the average."""
-POLISH = {"polish": True}
 
 
 def no_estimate(e: Evidence) -> Fault | None:
@@ -60,20 +59,18 @@ def not_positive(e: Evidence) -> Fault | None:
     if e.llc == 0 and not e.se > 0:
         return Kind.FLAT.fault()
     if e.expected <= 0:
-        return _polish(Kind.FITS_NOISE, e, ", or an estimate at the minimum of L_n (polish=True)").with_answer(
-            f" (expected here: {e.expected:.3g})"
-        )
+        return _polish(Kind.FITS_NOISE, e, AT_MINIMUM).with_answer(f" (expected here: {e.expected:.3g})")
     if e.llc > -2 * e.se:
         return Kind.NOT_FROM_ZERO.fault(llc=e.llc, se=e.se)
     if not e.exact_losses and math.isnan(e.acceptance):  # a Metropolis test wants the losses of all data
         return Kind.NOISY_BASELINE.fault(llc=e.llc)
-    return _polish(Kind.NO_MINIMUM, e, "Polish w0 (polish=True). ")
+    return _polish(Kind.NO_MINIMUM, e, f"{POLISH}. ")
 
 
 def _polish(kind: Kind, e: Evidence, move: str) -> Fault:
     """Whoever has polished w0 is not told to do it."""
     asked = e.polished is None
-    return kind.fault(POLISH if asked else {}, llc=e.llc, move=move if asked else "")
+    return kind.fault({"polish": True} if asked else {}, llc=e.llc, move=move if asked else "")
 
 
 def standing_still(e: Evidence) -> Fault | None:

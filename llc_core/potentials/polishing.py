@@ -1,4 +1,5 @@
-"""Polishing: w0 moves to the local minimum of L_n on all data, of which λ̂ speaks."""
+"""Polishing: w0 moves to the local minimum of L_n on all data, of which λ̂ speaks. Long, since a place where the way comes to rest may be
+a saddle, or nothing but far away."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from llc_core.engine.summary import Chains, make_estimate
 from llc_core.samplers.base import MetropolisSampler
 from llc_core.samplers.registry import build, samplers
 from llc_core.studies.explain.sentences import part_of
-from llc_core.verdicts import CONSISTENT, TEMPERATURES, WRONG, Fault, Kind, Trust, Verdict
+from llc_core.verdicts import AT_MINIMUM, CONSISTENT, POLISH, TEMPERATURES, WRONG, Fault, Kind, Trust, Verdict
 
 PROBLEM = planar_landscape("quadratic")
 N_BETA = 150.0
@@ -250,7 +250,12 @@ def test_directions_that_are_not_spread_along_are_no_verdict_while_the_run_is_on
 
 def test_remedies_name_no_argument_of_python():
     """Every sentence of a verdict: whoever reads it here has buttons and fields."""
-    remedies = [kind.value.remedy for kind in Kind] + [f"Polish w0 (polish=True), or {TEMPERATURES}"]
-    assert sum("=" in words for words in remedies) > 2
+    moves = {
+        Kind.NO_MINIMUM: f"{POLISH}. ",
+        Kind.FITS_NOISE: AT_MINIMUM,
+        Kind.ABOVE_MINIMUM: f"{POLISH}, or {TEMPERATURES}",
+    }
+    remedies = [kind.value.remedy.replace("{move}", moves.get(kind, "")) for kind in Kind]
+    assert sum("=" in words for words in remedies) > 3
     for words in remedies:
         assert not re.search(r"\w=[\w(]", texts.without_arguments(words)), words
