@@ -44,7 +44,7 @@ def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | Non
     if found.parameters > MAX_PARAMETERS and offered((settings or {}).get("device")) is None:
         raise ValueError(
             f"This network has {found.parameters:,} parameters; this page takes up to {MAX_PARAMETERS:,}. "
-            f"{'For larger ones choose a GPU under More.' if devices()[1:] else 'For larger ones use llc_core.estimate.'}"
+            f"{'For larger ones choose a GPU under Advanced.' if devices()[1:] else 'For larger ones use llc_core.estimate.'}"
         )
     check_price(found, "use smaller widths, a smaller n, float32 or full gradients")
     return found

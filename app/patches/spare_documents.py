@@ -38,6 +38,11 @@ def spare(server: Any) -> Document:
     return document
 
 
+def document_of(session_context: Any) -> Document | None:
+    """The document of a session that begins."""
+    return getattr(session_context, "_document", None)
+
+
 def apply(choose: Choose) -> None:
     """From now on, in the whole process. Nothing happens where Bokeh has no such function any more.
 

@@ -23,8 +23,8 @@ IN_A_ROW = 16
 """Pages between which no garbage is looked for: a look takes as long as a page, and there would be one with every second page."""
 LOOK_MILLISECONDS = 250
 """Between two looks whether a window can be made ahead."""
-ALONE, AMONG = 1, 20
-"""Looks between two such windows, while nobody is there and while somebody is, who sees a jerk at each."""
+EACH_LOOKS = 10
+"""So many more looks between two such windows for each visitor who is there and sees a jerk."""
 
 
 class Turns(Handler):
@@ -53,10 +53,12 @@ class Turns(Handler):
             server_context.application_context.io_loop.add_callback(looking.start)
 
     async def on_session_created(self, session_context: Any) -> None:
+        from app.patches import spare_documents
         from app.window import spares
 
         self._looks = 0
-        if spares.is_made(getattr(session_context, "_document", None)):
+        document = spare_documents.document_of(session_context)
+        if document is not None and spares.is_made(document):
             return
         self._waiting += 1
         pages_wait.set()
@@ -90,7 +92,7 @@ class Turns(Handler):
         from app.window import spares
 
         self._looks += 1
-        if self._waiting or self._looks < (AMONG if self._context.sessions else ALONE):
+        if self._waiting or self._looks <= EACH_LOOKS * len(list(self._context.sessions)):
             return
         self._looks = 0
         spares.make_one(self._context)

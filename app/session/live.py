@@ -15,6 +15,8 @@ from app.components.transport import Transport
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
 from app.runs.manager import RunHandle, manager
+from app.session import arrivals
+from app.session.clock import every
 from app.session.errors import report
 from app.session.pace import Pace
 from app.session.preparation import Preparation
@@ -30,6 +32,8 @@ POLL_MILLISECONDS = 50
 """Time between two polls, unless a page wants another."""
 EAGER_MILLISECONDS = 25
 """The same until the first run is built: a newcomer looks at an empty picture meanwhile."""
+GIVES_WAY = 4
+"""Of so many polls one is made while somebody else waits for a first picture."""
 GONE_MILLISECONDS = 2000
 """A run ends when no browser has been connected for so long."""
 
@@ -58,8 +62,8 @@ class Live:
         self._claim = self._reserved = Claim(0)
         """The memory of the present run, and of the next one."""
         self._callback: Any = None
-        self._alone = 0
-        """Polls for which no browser has been connected."""
+        self._alone = self._left_out = 0
+        """Polls for which no browser has been connected, and polls in a row that gave way to others."""
         self._eager = False
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
@@ -262,7 +266,7 @@ class Live:
         if self.state.shown is Shown.LEFT:  # a poll would hold this page and its run until the session ends
             return
         self._eager = True
-        self._callback = pn.state.add_periodic_callback(self._tick, period=min(EAGER_MILLISECONDS, self._period))
+        self._callback = every(min(EAGER_MILLISECONDS, self._period), self._tick)
         self._appear()
 
     def _appear(self) -> None:
@@ -284,6 +288,10 @@ class Live:
             if self._callback is not None:
                 self._callback.stop()
             return
+        if self._left_out < GIVES_WAY - 1 and arrivals.give_way(self._document):
+            self._left_out += 1
+            return
+        self._left_out = 0
         try:
             with pn.io.hold():
                 self._poll()

@@ -11,8 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
-import panel as pn
-
+from app.session.clock import every
 from app.style import theme
 from app.style.layout import card, prose
 from app.style.legend import heading
@@ -76,7 +75,7 @@ class ClassView:
         self._shown: object = None
         self.view = card(heading("What the class expects"), self._words, self._drawing)
         self.look()
-        self._looking = pn.state.add_periodic_callback(self.look, period=LOOK_MILLISECONDS)
+        self._looking = every(LOOK_MILLISECONDS, self.look)
 
     def look(self) -> None:
         now = (self._room.guesses, self._truth())

@@ -13,6 +13,7 @@ from app.components.notice import Notice
 from app.pages.base import PageInfo, PageView
 from app.patches import known_defaults
 from app.patches.notebook_wire import Wire
+from app.session.clock import every
 from app.session.errors import show_errors_with
 from app.style import theme
 
@@ -60,7 +61,7 @@ class Inline:
         if self._view is None:
             show_errors_with(self._show_error)
             self._wire.send()
-            self._sending = pn.state.add_periodic_callback(self._send, period=SEND_MILLISECONDS)
+            self._sending = every(SEND_MILLISECONDS, self._send)
             self._open(next(iter(self._pages)))
 
     def _open(self, title: str) -> None:

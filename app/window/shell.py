@@ -27,6 +27,9 @@ from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
 from app.patches.repairs import Repairs
+from app.runs.job import Status
+from app.session import arrivals
+from app.session.clock import every
 from app.session.errors import show_errors_with
 from app.sharing.links import Link, Named, encode, from_arguments, named
 from app.sharing.share_menu import ShareMenu
@@ -110,7 +113,7 @@ class Shell:
             self._fill()
         else:
             self._main.objects = self._meanwhile()
-            self._waiting = pn.state.add_periodic_callback(self._look, period=WAIT_MILLISECONDS)
+            self._waiting = every(WAIT_MILLISECONDS, self._look)
 
     def _meanwhile(self) -> list[Any]:
         """Before the engine is there: the valley of the page "Start" needs none, and moves at once."""
@@ -160,6 +163,7 @@ class Shell:
         self._projector.on_screen = _asked(pn.state.session_args, "present")
         self._open(first)
         self._set(link, asked)
+        self._awaited()
 
     def arrive(self) -> None:
         """The visitor of a window that was made ahead is there: what their address and their browser say of it."""
@@ -172,6 +176,12 @@ class Shell:
         self._projector.on_screen = _asked(pn.state.session_args, "present")
         self._dress()
         self._set(link, asked)
+        self._awaited()
+
+    def _awaited(self) -> None:
+        """Others give way until something moves here."""
+        if self._view is not None and self._view.state.status is not Status.FINISHED:
+            arrivals.comes(pn.state.curdoc)
 
     def _wishes(self) -> tuple[Link | None, Named, str]:
         """The link of the address, what else it says, and the title of the page that opens."""

@@ -28,14 +28,14 @@ log = logging.getLogger(__name__)
 FIRST = "start"
 EACH = 1
 """Windows that wait for the visitors of each page that the header names."""
-OF_LAST = 8
-"""The same for the page that was opened last: a class opens what its teacher has opened."""
+OF_LAST, LAST = 8, 2
+"""The same for each of the two pages that were opened last: a class opens what its teacher has opened, or what comes first."""
 
 _made: dict[str, list[Document]] = {}
 """By the key of the page."""
 _shells: WeakKeyDictionary[Document, Shell] = WeakKeyDictionary()
-_last = ""
-"""Key of the page that was asked for last; empty for the first one."""
+_last: list[str] = []
+"""Keys of the pages that were asked for last, the newest first; an empty key is that of the first page of all."""
 
 
 def extend() -> None:
@@ -70,16 +70,16 @@ def count() -> int:
 
 def choose(arguments: Mapping[str, Any], cookies: Mapping[str, str]) -> Document | None:
     """A window for this visitor, which nobody else gets; None where there is none that fits."""
-    global _last
     try:
         link = from_arguments(arguments)
         key = named(arguments).page if link is None else link.page
     except ValueError:
         return None
-    _last = key or cookies.get("llc-lab-page", "")
+    key = key or cookies.get("llc-lab-page", "")
+    _last[:] = [key, *(other for other in _last if other != key)][:LAST]
     if cookies.get("llc-lab-dark") == "1":  # its components are made in dark colours
         return None
-    waiting = _made.get(_last or FIRST)
+    waiting = _made.get(key or FIRST)
     return waiting.pop() if waiting else None
 
 
@@ -90,9 +90,9 @@ def make_one(server: Any) -> bool:
     """
     if not warmup.ready() or warmup.error():
         return False
-    wanted = {page.key: EACH for page in load_pages() if page.main}
-    if not _last or _last in {page.key for page in load_pages()}:
-        wanted[_last or FIRST] = OF_LAST
+    known = {page.key for page in load_pages()}
+    wanted = {key: OF_LAST for key in (last or FIRST for last in _last or [FIRST]) if key in known}
+    wanted = {page.key: EACH for page in load_pages() if page.main} | wanted
     key = next((key for key, most in wanted.items() if len(_made.get(key, ())) < most), None)
     if key is None:
         return False

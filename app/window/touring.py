@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import panel as pn
-
 from app.components.tour import TourBar
 from app.pages.base import PageView
+from app.session.clock import every
 
 if TYPE_CHECKING:  # they bring the engine, and the window opens before it is there
     from app.pages.tours import Step, Tour
@@ -74,7 +73,7 @@ class Touring:
 
     def _answer(self, option: int) -> None:
         self._chosen = option
-        self._looking = pn.state.add_periodic_callback(self.look, period=LOOK_MILLISECONDS)
+        self._looking = every(LOOK_MILLISECONDS, self.look)
         self.look()
 
     # -- what the page does -------------------------------------------------------------------------------------------

@@ -29,8 +29,7 @@ RECENT = 3
 FIRST = 0.01
 """The first point that a way looks at lies so far away, in typical sizes of the parameters."""
 BESIDE = 0.03
-"""From a place without a slope the way begins so far beside it; from a third of that it fell back onto a saddle of equal attention heads
-four times as often."""
+"""From a place without a slope the way begins so far beside it: from a third of that it came back to weak saddles more often."""
 FURTHER, STRIDE = 60, 1e-3
 """A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length."""
 CREEPS, GROWN = 1.1, 1.5
@@ -140,7 +139,7 @@ class _Way:
                 ends = self._descend(beside)
                 if self.n_beta * (here.loss - beside.here.loss) >= self.tolerance:
                     return self._ended(beside, slope, ends, lead or words.CAME_BY)
-                if not ends:
+                if not ends and self.used >= self.passes:
                     lead = " ".join(part for part in (lead, words.not_asked(self.passes)) if part)
             return self._arrived(search, here, slope, rested, lead)
         far = float(here.at.norm()) > FAR * self._length(self.zero)

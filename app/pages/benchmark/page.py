@@ -28,6 +28,7 @@ from app.pages.benchmark.tour import TOUR
 from app.pages.measured import ROOT
 from app.pages.tiled import TiledPage
 from app.runs.job import State, Status
+from app.session.clock import every
 from app.session.errors import report
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
@@ -237,7 +238,7 @@ class Benchmark(TiledPage):
     # -- a sweep that is running --------------------------------------------------------------------------------------
 
     def _on_load(self) -> None:
-        self._polling = pn.state.add_periodic_callback(self._poll, period=POLL_MILLISECONDS)
+        self._polling = every(POLL_MILLISECONDS, self._poll)
 
     def _poll(self) -> None:
         """Follow a store that grows."""

@@ -64,19 +64,21 @@ class Visitor:
             subprotocols=["bokeh", found[1]],
             max_message_size=100_000_000,
         )
-        await self._read(socket, 3)  # header, metadata and content of the server's greeting
-        ready = Protocol().create("PATCH-DOC", [MessageSentEvent(Document(), "bokeh_event", DocumentReady())])
-        for part in (ready.header_json, ready.metadata_json, ready.content_json):
-            await socket.write_message(part)
-        while (left := until - time.monotonic()) > 0:
-            try:
-                await asyncio.wait_for(self._read(socket, 1), left)
-            except TimeoutError:
-                break
-        if cut:
-            socket.protocol.stream.close()  # type: ignore[union-attr]
-        else:
-            socket.close()
+        try:
+            await self._read(socket, 3)  # header, metadata and content of the server's greeting
+            ready = Protocol().create("PATCH-DOC", [MessageSentEvent(Document(), "bokeh_event", DocumentReady())])
+            for part in (ready.header_json, ready.metadata_json, ready.content_json):
+                await socket.write_message(part)
+            while (left := until - time.monotonic()) > 0:
+                try:
+                    await asyncio.wait_for(self._read(socket, 1), left)
+                except TimeoutError:
+                    break
+        finally:  # also where somebody else ends this visit: a server keeps a session whose page is there
+            if cut:
+                socket.protocol.stream.close()  # type: ignore[union-attr]
+            else:
+                socket.close()
 
     async def _read(self, socket: object, messages: int) -> None:
         for _ in range(messages):

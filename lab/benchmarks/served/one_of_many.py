@@ -113,6 +113,7 @@ async def among(server: Server, visitors: int) -> tuple[dict[str, float], list[V
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.5)  # until all have said that they leave
     return found, people
 
 

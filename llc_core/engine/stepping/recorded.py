@@ -143,7 +143,7 @@ class UpdateInPlace:
         except RuntimeError as error:  # of all that torch's compiler raises it is the base
             if self._compiled or isinstance(error, torch.OutOfMemoryError):
                 raise
-            why = str(error).strip().splitlines()[0]
+            why = next(iter(str(error).splitlines()), type(error).__name__)
             warnings.warn(f"The update could not be compiled ({why}); it goes on uncompiled.", stacklevel=2)
             self._write = self._update
             self._write(*arguments)

@@ -58,37 +58,16 @@ def line_loop(target: Callable[[float], tuple[float, float]] = mixture) -> Calla
                 step(start + t, losses, ones, alive, ones, q, vectors[0], order, heat, weight)
             else:
                 meets = every > 0 and (start + t + 1) % every == 0
-                for i in range(x.size):
-                    one = slice(i, i + 1)
-                    step(
-                        start + t,
-                        losses[one],
-                        ones[one],
-                        alive[one],
-                        ones[one],
-                        q,
-                        vectors[i],
-                        order[one],
-                        heat[one],
-                        weight[one],
-                    )
-                if meets:
-                    for k in range(vectors.shape[1]):
-                        vectors[:, k] = vectors[:, k].mean()
+                for again in range(1 + meets):  # once more from the common θ, for the multiplier
+                    if again:
+                        for k in range(vectors.shape[1]):
+                            vectors[:, k] = vectors[:, k].mean()
                     for i in range(x.size):
-                        one = slice(i, i + 1)
+                        one, given = slice(i, i + 1), still if again else q
                         step(
-                            start + t,
-                            losses[one],
-                            ones[one],
-                            alive[one],
-                            ones[one],
-                            still,
-                            vectors[i],
-                            order[one],
-                            heat[one],
-                            weight[one],
-                        )
+                            start + t, losses[one], ones[one], alive[one], ones[one], given, vectors[i], order[one],
+                            heat[one], weight[one],
+                        )  # fmt: skip
             for i in range(x.size):
                 x[i] += -size * heat[i] * slope[i] + np.sqrt(2 * size) * normals[t, i]
 

@@ -39,7 +39,8 @@ def test_what_is_chosen_is_in_the_settings(with_gpu: None) -> None:
 
 def test_large_networks_are_for_a_gpu(with_gpu: None) -> None:
     with pytest.raises(
-        ValueError, match="has 250,000 parameters; this page takes up to 200,000. For larger ones choose a GPU"
+        ValueError,
+        match="has 250,000 parameters; this page takes up to 200,000. For larger ones choose a GPU under Advanced",
     ):
         check_size(LARGE, {"device": None})
     assert check_size(LARGE, {"device": "cuda"}).parameters == 250_000

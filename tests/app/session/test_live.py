@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from weakref import WeakKeyDictionary
 
 import panel as pn
 import pytest
@@ -10,7 +11,8 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from app.runs.job import State, Status
-from app.session.live import GONE_MILLISECONDS, Live
+from app.session import arrivals
+from app.session.live import GIVES_WAY, GONE_MILLISECONDS, Live
 from app.session.run_state import RunState, Shown
 
 
@@ -31,10 +33,32 @@ def test_a_page_closed_before_it_came_up_neither_polls_nor_runs(monkeypatch):
         closed.live.close()
         for begin in begins:
             begin()
-        polls = pn.state._periodic[document]
+        assert closed.live._callback is None and page.live._callback.running
         page.live.close()
         assert closed.live.run is None and page.live.run is not None
-        assert [poll.callback for poll in polls] == [page.live._tick]
+
+
+def test_pages_that_move_look_less_often_while_another_waits_for_its_first_picture(monkeypatch):
+    monkeypatch.setattr(arrivals, "_came", WeakKeyDictionary())
+    mine, other = Document(), Document()
+    with set_curdoc(mine):
+        page = Page()
+        looked = []
+        monkeypatch.setattr(page.live, "_poll", lambda: looked.append(1))
+        arrivals.comes(mine)
+        arrivals.comes(other)
+        for _ in range(GIVES_WAY):
+            page.live._tick()
+        assert len(looked) == GIVES_WAY, "its own picture does not move yet"
+        arrivals.moves(mine)
+        for _ in range(3 * GIVES_WAY):
+            page.live._tick()
+        assert len(looked) == GIVES_WAY + 3
+        arrivals.moves(other)
+        for _ in range(GIVES_WAY):
+            page.live._tick()
+        assert len(looked) == 2 * GIVES_WAY + 3
+        page.live.close()
 
 
 def test_a_poll_that_was_started_after_it_was_stopped_ends_itself():

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from weakref import WeakKeyDictionary
 
 import panel as pn
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
 from bokeh.models import Plot
+from panel.io.state import set_curdoc
 
 from app.pages import load_pages
 from app.runs.job import State, Status
-from app.style.later import PATIENCE, SEEN, Later
+from app.session import arrivals
+from app.style.later import PATIENCE, SEEN, SHARE, Later
 
 PAGES = [page for page in load_pages() if page.key != "benchmark"]
 """All that run something."""
@@ -56,6 +59,46 @@ def test_while_others_wait_for_their_pages_the_rest_waits_too(monkeypatch):
     assert later.due(True)
     waiting.set()
     assert [later.due(True) for _ in range(PATIENCE)][-1], "but not for ever"
+
+
+def test_the_rest_waits_until_other_pages_move_too(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(arrivals, "monotonic", lambda: now[0])
+    monkeypatch.setattr(arrivals, "_came", WeakKeyDictionary())
+    mine, other, third = Document(), Document(), Document()
+    later = {document: Later() for document in (mine, other, third)}
+
+    def due(document: Document, moved: bool) -> bool:
+        with set_curdoc(document):
+            return later[document].due(moved)
+
+    for document in later:
+        arrivals.comes(document)
+    assert [due(mine, True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
+    assert not due(other, False)
+    assert [due(other, True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
+    now[0] += 2 * arrivals.LONGEST_SECONDS
+    assert due(mine, True) and due(other, True), "one who has gone keeps nobody waiting"
+
+
+def test_the_rests_of_two_pages_do_not_come_in_a_row(monkeypatch):
+    now, first, second = [100.0], Later(), Later()
+    monkeypatch.setattr("app.style.later.monotonic", lambda: now[0])
+    monkeypatch.setattr(Later, "_next", 0.0)
+
+    class Slow(pn.Column):
+        def extend(self, objects: list) -> None:
+            now[0] += 0.5
+
+    first.put(Slow(), [])
+    assert [first.due(True) for _ in range(SEEN)][-1]
+    assert [second.due(True) for _ in range(SEEN)][-1]
+    first.arrive()
+    assert not second.due(True)
+    now[0] += 0.9 * SHARE * 0.5
+    assert not second.due(True)
+    now[0] += 0.2 * SHARE * 0.5
+    assert second.due(True)
 
 
 def models(parts: list) -> tuple[int, int]:

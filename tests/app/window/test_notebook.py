@@ -17,6 +17,7 @@ import app
 from app.components.beacon import Beacon
 from app.components.notice import Notice
 from app.patches.own_values import SCRIPT
+from app.session import live
 from app.session.errors import report
 from app.window import notebook as inline
 from app.window.shell import OPENING
@@ -55,7 +56,8 @@ def unseen() -> None:
 
 @pytest.fixture
 def notebook(monkeypatch):
-    monkeypatch.setattr(pn.state, "add_periodic_callback", _Timer)
+    for room in (inline, live):
+        monkeypatch.setattr(room, "every", _Timer)
     _Timer.made.clear()
     shown = Notebook(app.view(page="Local geometry"))
     yield shown
@@ -69,7 +71,7 @@ class _Timer:
 
     made: list[_Timer] = []
 
-    def __init__(self, callback, period):
+    def __init__(self, period, callback):
         self.callback, self.running = callback, True
         _Timer.made.append(self)
 

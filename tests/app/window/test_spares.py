@@ -40,7 +40,7 @@ def alone(monkeypatch):
     assert warmup.wait(120)
     made: dict[str, list[Document]] = {}
     monkeypatch.setattr(spares, "_made", made)
-    monkeypatch.setattr(spares, "_last", "")
+    monkeypatch.setattr(spares, "_last", [])
     monkeypatch.setattr(spares, "OF_LAST", 1)
     yield
     for document in sum(made.values(), []):
@@ -49,7 +49,7 @@ def alone(monkeypatch):
 
 def _made(key: str) -> None:
     """Make the windows that may wait, and keep this page's."""
-    spares._last = key
+    spares._last[:] = [key]
     while spares.make_one(SERVER):
         pass
     assert len(spares._made[key]) == 1
@@ -128,7 +128,7 @@ def test_it_is_the_window_that_would_have_been_made(who):
 
 def test_what_one_visitor_does_is_in_nobody_else_s_window(monkeypatch):
     monkeypatch.setattr(spares, "OF_LAST", 2)
-    spares._last = "local-geometry"
+    spares._last[:] = ["local-geometry"]
     while spares.make_one(SERVER):
         pass
     asked = ASKED["its address"]
@@ -179,7 +179,7 @@ def test_others_have_a_window_made_for_them(asked):
     assert len(_opened(asked, Document()).roots) > 0
 
 
-def test_more_of_the_page_that_was_opened_last(monkeypatch):
+def test_more_of_the_pages_that_were_opened_last(monkeypatch):
     monkeypatch.setattr(spares, "OF_LAST", 2)
     asked = ASKED["its address"]
     assert spares.choose(*asked) is None, "nothing is made before somebody asks"
@@ -187,5 +187,10 @@ def test_more_of_the_page_that_was_opened_last(monkeypatch):
         pass
     counts = {key: len(documents) for key, documents in spares._made.items()}
     assert counts.pop("local-geometry") == 2 and set(counts.values()) == {spares.EACH} and "start" in counts
+    assert spares.choose(ASKED["its address"][0] | {"page": [b"decisions"]}, {}) is None
+    while spares.make_one(SERVER):
+        pass
+    counts = {key: len(documents) for key, documents in spares._made.items()}
+    assert counts["local-geometry"] == counts["decisions"] == 2 and counts["start"] == spares.EACH
     assert spares.choose({"page": [b"nowhere"]}, {}) is None
     assert not spares.make_one(SERVER), "a page that is not there wants no window"

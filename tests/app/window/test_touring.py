@@ -68,7 +68,7 @@ STEPS = (
 @pytest.fixture
 def guide(monkeypatch):
     looks = SimpleNamespace(running=True, stop=lambda: setattr(looks, "running", False))
-    monkeypatch.setattr(touring.pn.state, "add_periodic_callback", lambda call, period: looks)
+    monkeypatch.setattr(touring, "every", lambda period, call: looks)
     page, made = Page(), Touring()
     made.turn_to(page, Tour(STEPS, measured))
     return page, made

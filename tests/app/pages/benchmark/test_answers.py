@@ -97,7 +97,7 @@ def test_a_guess_is_compared_once_the_answers_are_revealed(view):
 @pytest.fixture
 def guide(view, monkeypatch):
     looks = SimpleNamespace(running=True, stop=lambda: setattr(looks, "running", False))
-    monkeypatch.setattr(touring.pn.state, "add_periodic_callback", lambda call, period: looks)
+    monkeypatch.setattr(touring, "every", lambda period, call: looks)
     made = Touring()
     made.turn_to(view, TOUR)
     return made
