@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
-from weakref import WeakMethod
+from math import ceil
+from typing import Any, ClassVar, TypeVar
+from weakref import WeakMethod, WeakSet
 
 import panel as pn
 
@@ -15,7 +16,7 @@ from app.components.transport import Transport
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
 from app.runs.manager import RunHandle, manager
-from app.session import arrivals
+from app.session import first_pictures
 from app.session.clock import every
 from app.session.errors import report
 from app.session.pace import Pace
@@ -32,6 +33,8 @@ POLL_MILLISECONDS = 50
 """Time between two polls, unless a page wants another."""
 EAGER_MILLISECONDS = 25
 """The same until the first run is built: a newcomer looks at an empty picture meanwhile."""
+SIDE_BY_SIDE = 5
+"""So many pages are polled as often as they like; where more move, each shows fewer pictures."""
 GIVES_WAY = 4
 """Of so many polls one is made while somebody else waits for a first picture."""
 GONE_MILLISECONDS = 2000
@@ -45,6 +48,9 @@ class Live:
     asked for last.  restart: starts the run again, by `start`; ValueError where there is no room for it.
     state: what the visitor wants.  preparation: of the next run, where it takes long.
     """
+
+    _moving: ClassVar[WeakSet[Live]] = WeakSet()
+    """Those of all visitors whose run plays."""
 
     def __init__(
         self,
@@ -65,6 +71,8 @@ class Live:
         self._alone = self._left_out = 0
         """Polls for which no browser has been connected, and polls in a row that gave way to others."""
         self._eager = False
+        self._pictured: RunHandle | None = None
+        """The run of which something was shown."""
         self._document = pn.state.curdoc
         # A weak reference, since Panel keeps this callback for ever where no browser connects, as with a health check.
         start = WeakMethod(self._on_load)
@@ -82,12 +90,15 @@ class Live:
         if self.state is before:
             return ""
         request = self.state.request
+        if self._on_screen:
+            first_pictures.awaited(self._document)
         try:
             return self.preparation.have(
                 wanted, partial(self._arrive, request, take), partial(self._refuse, request, fail)
             )
         except Exception:
             self.state = before
+            first_pictures.drawn(self._document)
             raise
         finally:
             self._show_wish()
@@ -96,6 +107,7 @@ class Live:
         """The visitor is content with the present run, whatever they had asked for before."""
         self.preparation.forget()
         self.state = self.state.refused(self.state.request)
+        first_pictures.drawn(self._document)
         self._show_wish()
 
     def reserve(self, size: float, what: str) -> None:
@@ -141,6 +153,7 @@ class Live:
 
     def _refuse(self, request: int, fail: Callable[[str], None], message: str) -> None:
         self.state = self.state.refused(request)
+        first_pictures.drawn(self._document)
         self._show_wish()
         fail(message)
 
@@ -187,6 +200,7 @@ class Live:
     def close(self) -> None:
         """Free the run; called when the session ends or the page changes."""
         self.state = self.state.left()
+        Live._moving.discard(self)
         self.preparation.close()
         if self._callback is not None and self._callback.running:
             self._callback.stop()
@@ -288,10 +302,8 @@ class Live:
             if self._callback is not None:
                 self._callback.stop()
             return
-        if self._left_out < GIVES_WAY - 1 and arrivals.give_way(self._document):
-            self._left_out += 1
+        if not self._has_turn():
             return
-        self._left_out = 0
         try:
             with pn.io.hold():
                 self._poll()
@@ -301,9 +313,26 @@ class Live:
                 self._callback.stop()
             report(error)
 
+    def _has_turn(self) -> bool:
+        """Of the polls of many pages some are left out: all of them would keep the event loop from what visitors do."""
+        turn = 1
+        if first_pictures.give_way(self._document):
+            turn = GIVES_WAY
+        elif not first_pictures.is_awaited(self._document):
+            turn = ceil(len(Live._moving) / SIDE_BY_SIDE)
+        self._left_out += 1
+        if self._left_out < turn:
+            return False
+        self._left_out = 0
+        return True
+
     def _poll(self) -> None:
         if self.run is None:
             return
+        if self._watched() and self.state.shown is Shown.RUNNING and not self.over:
+            Live._moving.add(self)
+        else:
+            Live._moving.discard(self)
         if not self._watched():
             self._wait_alone(self.run)
             return
@@ -319,7 +348,11 @@ class Live:
             self._eager, self._callback.period = False, self._period
         if self._walking and state.status is Status.PAUSED:  # between two steps
             state = replace(state, status=Status.RUNNING)
+        if self._pictured is self.run and not self.state.preparing:
+            first_pictures.drawn(self._document)
         self._show(state, rows)
+        if state.steps or state.status in OVER:
+            self._pictured = self.run  # by the next poll it is drawn
         self.preparation.poll()  # last: it may start another run, and this state is not of that one
 
     def _wait_alone(self, run: RunHandle) -> None:

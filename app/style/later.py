@@ -11,7 +11,7 @@ import panel as pn
 from panel_material_ui.base import MaterialComponent
 
 from app.runs.giving_way import pages_wait
-from app.session import arrivals
+from app.session import first_pictures
 
 PATIENCE = 40
 """Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""
@@ -43,10 +43,8 @@ class Later:
         self._moved += moved
         if self.arrived or monotonic() < Later._next:
             return False
-        if self._moved >= SEEN:
-            arrivals.moves(pn.state.curdoc)
         # Of a class that comes at once all shall see something first.
-        others = pages_wait.is_set() or arrivals.give_way(pn.state.curdoc)
+        others = pages_wait.is_set() or first_pictures.give_way(pn.state.curdoc)
         return self._polls > PATIENCE or (self._moved >= SEEN and not others)
 
     def arrive(self) -> None:

@@ -28,7 +28,7 @@ from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
 from app.patches.repairs import Repairs
 from app.runs.job import Status
-from app.session import arrivals
+from app.session import first_pictures
 from app.session.clock import every
 from app.session.errors import show_errors_with
 from app.sharing.links import Link, Named, encode, from_arguments, named
@@ -181,7 +181,7 @@ class Shell:
     def _awaited(self) -> None:
         """Others give way until something moves here."""
         if self._view is not None and self._view.state.status is not Status.FINISHED:
-            arrivals.comes(pn.state.curdoc)
+            first_pictures.awaited(pn.state.curdoc)
 
     def _wishes(self) -> tuple[Link | None, Named, str]:
         """The link of the address, what else it says, and the title of the page that opens."""

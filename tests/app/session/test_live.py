@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import panel as pn
 import pytest
@@ -11,8 +12,8 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from app.runs.job import State, Status
-from app.session import arrivals
-from app.session.live import GIVES_WAY, GONE_MILLISECONDS, Live
+from app.session import first_pictures
+from app.session.live import GIVES_WAY, GONE_MILLISECONDS, SIDE_BY_SIDE, Live
 from app.session.run_state import RunState, Shown
 
 
@@ -39,26 +40,56 @@ def test_a_page_closed_before_it_came_up_neither_polls_nor_runs(monkeypatch):
 
 
 def test_pages_that_move_look_less_often_while_another_waits_for_its_first_picture(monkeypatch):
-    monkeypatch.setattr(arrivals, "_came", WeakKeyDictionary())
+    monkeypatch.setattr(first_pictures, "_awaited", WeakKeyDictionary())
     mine, other = Document(), Document()
     with set_curdoc(mine):
         page = Page()
         looked = []
         monkeypatch.setattr(page.live, "_poll", lambda: looked.append(1))
-        arrivals.comes(mine)
-        arrivals.comes(other)
+        first_pictures.awaited(mine)
+        first_pictures.awaited(other)
         for _ in range(GIVES_WAY):
             page.live._tick()
         assert len(looked) == GIVES_WAY, "its own picture does not move yet"
-        arrivals.moves(mine)
+        first_pictures.drawn(mine)
         for _ in range(3 * GIVES_WAY):
             page.live._tick()
         assert len(looked) == GIVES_WAY + 3
-        arrivals.moves(other)
+        first_pictures.drawn(other)
         for _ in range(GIVES_WAY):
             page.live._tick()
         assert len(looked) == 2 * GIVES_WAY + 3
         page.live.close()
+
+
+def test_where_many_pages_move_each_shows_fewer_pictures(monkeypatch):
+    class Moving:
+        state = State(Status.RUNNING)
+
+        def poll(self, cursor):
+            return self.state, None
+
+        def __getattr__(self, command):
+            return lambda *arguments: None
+
+    monkeypatch.setattr(Live, "_moving", WeakSet())
+    looked: list[Live] = []
+    lives = [Live(lambda state, rows, k=k: looked.append(k)) for k in range(2 * SIDE_BY_SIDE)]
+    for live in lives:
+        live.run, live.state = Moving(), RunState(Shown.RUNNING)
+    for live in lives[:SIDE_BY_SIDE] * 4:
+        live._tick()
+    assert len(looked) == 4 * SIDE_BY_SIDE, "a few have all their pictures"
+    looked.clear()
+    for live in lives * 10:
+        live._tick()
+    shown = Counter(looked)
+    assert len(shown) == len(lives) and all(4 <= shown[k] <= 7 for k in shown), "of ten every other one, once all move"
+    for live in lives[SIDE_BY_SIDE:]:
+        live.close()
+    looked.clear()
+    lives[0]._tick(), lives[0]._tick()
+    assert looked == [0, 0]
 
 
 def test_a_poll_that_was_started_after_it_was_stopped_ends_itself():
@@ -116,7 +147,8 @@ def test_a_run_rests_while_nobody_sees_it_and_ends_when_nobody_comes_back(played
 
     live = Live(lambda state, rows: shown.append(state))
     browser = SimpleNamespace(connection_count=1)
-    live._document = SimpleNamespace(session_context=SimpleNamespace(session=browser))
+    live._document = Document()
+    live._document._session_context = lambda: SimpleNamespace(session=browser)
     live.run, live.state = Handle(), RunState(Shown.RUNNING if played else Shown.PAUSED)
     live._poll()
     browser.connection_count = 0

@@ -14,7 +14,7 @@ from panel.io.state import set_curdoc
 
 from app.pages import load_pages
 from app.runs.job import State, Status
-from app.session import arrivals
+from app.session import first_pictures
 from app.style.later import PATIENCE, SEEN, SHARE, Later
 
 PAGES = [page for page in load_pages() if page.key != "benchmark"]
@@ -30,6 +30,12 @@ def test_the_rest_waits_for_the_first_picture_and_comes_once():
     later.arrive()
     assert [pane.object for pane in column] == ["first", "second", "third"]
     assert later.arrived and not later.due(True)
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """No other page's rest has just come."""
+    monkeypatch.setattr(Later, "_next", 0.0)
 
 
 @pytest.mark.parametrize("theme", ["dark", "default"])
@@ -63,8 +69,8 @@ def test_while_others_wait_for_their_pages_the_rest_waits_too(monkeypatch):
 
 def test_the_rest_waits_until_other_pages_move_too(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(arrivals, "monotonic", lambda: now[0])
-    monkeypatch.setattr(arrivals, "_came", WeakKeyDictionary())
+    monkeypatch.setattr(first_pictures, "monotonic", lambda: now[0])
+    monkeypatch.setattr(first_pictures, "_awaited", WeakKeyDictionary())
     mine, other, third = Document(), Document(), Document()
     later = {document: Later() for document in (mine, other, third)}
 
@@ -73,18 +79,18 @@ def test_the_rest_waits_until_other_pages_move_too(monkeypatch):
             return later[document].due(moved)
 
     for document in later:
-        arrivals.comes(document)
+        first_pictures.awaited(document)
+    first_pictures.drawn(mine)
     assert [due(mine, True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
-    assert not due(other, False)
+    first_pictures.drawn(other)
     assert [due(other, True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
-    now[0] += 2 * arrivals.LONGEST_SECONDS
+    now[0] += 2 * first_pictures.LONGEST_SECONDS
     assert due(mine, True) and due(other, True), "one who has gone keeps nobody waiting"
 
 
 def test_the_rests_of_two_pages_do_not_come_in_a_row(monkeypatch):
     now, first, second = [100.0], Later(), Later()
     monkeypatch.setattr("app.style.later.monotonic", lambda: now[0])
-    monkeypatch.setattr(Later, "_next", 0.0)
 
     class Slow(pn.Column):
         def extend(self, objects: list) -> None:
