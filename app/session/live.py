@@ -13,10 +13,10 @@ from weakref import WeakMethod, WeakSet
 import panel as pn
 
 from app.components.transport import Transport
+from app.runs import first_pictures
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
 from app.runs.manager import RunHandle, manager
-from app.session import first_pictures
 from app.session.clock import every
 from app.session.errors import report
 from app.session.pace import Pace

@@ -10,8 +10,8 @@ from typing import Any
 import panel as pn
 from panel_material_ui.base import MaterialComponent
 
+from app.runs import first_pictures
 from app.runs.giving_way import pages_wait
-from app.session import first_pictures
 
 PATIENCE = 40
 """Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""

@@ -27,8 +27,8 @@ from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
 from app.patches.repairs import Repairs
+from app.runs import first_pictures
 from app.runs.job import Status
-from app.session import first_pictures
 from app.session.clock import every
 from app.session.errors import show_errors_with
 from app.sharing.links import Link, Named, encode, from_arguments, named

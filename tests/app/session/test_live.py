@@ -11,8 +11,8 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+from app.runs import first_pictures
 from app.runs.job import State, Status
-from app.session import first_pictures
 from app.session.live import GIVES_WAY, GONE_MILLISECONDS, SIDE_BY_SIDE, Live
 from app.session.run_state import RunState, Shown
 

@@ -13,8 +13,8 @@ from bokeh.models import Plot
 from panel.io.state import set_curdoc
 
 from app.pages import load_pages
+from app.runs import first_pictures
 from app.runs.job import State, Status
-from app.session import first_pictures
 from app.style.later import PATIENCE, SEEN, SHARE, Later
 
 PAGES = [page for page in load_pages() if page.key != "benchmark"]
