@@ -6,34 +6,33 @@ All pages tick on one event loop. Each visitor of a class waits for all others, 
 from __future__ import annotations
 
 from time import monotonic
+from typing import Any
 from weakref import WeakKeyDictionary
-
-from bokeh.document import Document
 
 LONGEST_SECONDS = 8.0
 """Who sees nothing move after that has left, has a run that rests, or must do without being preferred."""
 
-_awaited: WeakKeyDictionary[Document, float] = WeakKeyDictionary()
-"""Since when. Only the event loop reads and writes it."""
+_awaited: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+"""Documents of visitors, and since when they wait. Only the event loop reads and writes it."""
 
 
-def awaited(document: Document | None) -> None:
+def awaited(document: Any) -> None:
     """From now on this visitor waits for the first picture of a run."""
     if document is not None:
         _awaited[document] = monotonic()
 
 
-def drawn(document: Document | None) -> None:
+def drawn(document: Any) -> None:
     """This visitor waits no longer."""
     if document is not None:
         _awaited.pop(document, None)
 
 
-def is_awaited(document: Document | None) -> bool:
+def is_awaited(document: Any) -> bool:
     return document in _awaited
 
 
-def give_way(document: Document | None) -> bool:
+def give_way(document: Any) -> bool:
     """Whether this page's picture moves, or never will, while somebody else's does not yet."""
     if not _awaited:
         return False
