@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from torch import nn
@@ -30,19 +31,31 @@ def mlp(widths: Sequence[int] = (64, 64, 64, 10), activation: str = "relu") -> n
     return nn.Sequential(*layers[:-1])
 
 
-def small_cnn(side: int = 8, channels: Sequence[int] = (8, 16), classes: int = 10) -> nn.Module:
-    """For square images of one channel, given as vectors: two 3 × 3 convolutions, each followed by pooling that halves the image,
-    then a linear layer."""
+def small_cnn(
+    side: int = 8, channels: Sequence[int] = (8, 16), classes: int = 10, hidden: Sequence[int] = (), kernel: int = 3
+) -> nn.Module:
+    """For square images of one channel, given as vectors: two convolutions, each followed by pooling that halves the image, then
+    linear layers.
+
+    hidden: units of ReLU layers between the images and the classes.  kernel: pixels of a convolution's side, an odd number.
+    """
     side, classes = whole("side", side, 4, 4096), whole("classes", classes, 2, LARGEST_WIDTH)
-    if isinstance(channels, str) or not isinstance(channels, Sequence) or len(channels) != 2:
-        raise ValueError(f"channels is {channels!r}; give two numbers, as in [8, 16].")
+    for name, value in (("channels", channels), ("hidden", hidden)):
+        if isinstance(value, str) or not isinstance(value, Sequence) or (name == "channels" and len(value) != 2):
+            raise ValueError(
+                f"{name} is {value!r}; give {'two numbers' if name == 'channels' else 'numbers'}, as in [8, 16]."
+            )
+    if (kernel := whole("kernel", kernel, 1, 63)) % 2 == 0:
+        raise ValueError(f"kernel is {kernel}; give an odd number, so that an image keeps its size.")
     first, second = (whole("channels", c, 1, LARGEST_WIDTH) for c in channels)
+    widths = [second * (side // 4) ** 2, *(whole("hidden", width, 1, LARGEST_WIDTH) for width in hidden)]
     return nn.Sequential(
         nn.Unflatten(1, (1, side, side)),
-        *(nn.Conv2d(1, first, 3, padding=1, **SINGLE), nn.ReLU(), nn.AvgPool2d(2)),
-        *(nn.Conv2d(first, second, 3, padding=1, **SINGLE), nn.ReLU(), nn.AvgPool2d(2)),
+        *(nn.Conv2d(1, first, kernel, padding=kernel // 2, **SINGLE), nn.ReLU(), nn.AvgPool2d(2)),
+        *(nn.Conv2d(first, second, kernel, padding=kernel // 2, **SINGLE), nn.ReLU(), nn.AvgPool2d(2)),
         nn.Flatten(),
-        nn.Linear(second * (side // 4) ** 2, classes, **SINGLE),
+        *(layer for pair in pairwise(widths) for layer in (nn.Linear(*pair, **SINGLE), nn.ReLU())),
+        nn.Linear(widths[-1], classes, **SINGLE),
     )
 
 

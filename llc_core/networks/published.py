@@ -19,7 +19,11 @@ class PictureSettings(Settings):
     U = N·L + (decay/2)‖w‖².  The step size is multiplied by `factor` at each of the epochs `milestones`.  temperature: T of
     exp(−U/T).  zeta, bins, bin_width, rate: of contour sampling; the width in units of U, the rate of θ.
     chains: networks side by side.  batch_size: of a step.  cycles: of cyclical steps.  augment: shift and mirror pictures while
-    learning. The paper states those, but for momentum, `factor` and decay on CIFAR; the following are this project's own choices too.
+    learning.
+    erase: put random rectangles into pictures.  tail: share of a cycle, at its end, in which the steps of cycles stay as they are and networks
+    count.  correction: of swaps, in units of U.  reduced_from, reduced_every: from that epoch on, and so often, energies of chains that
+    interact get new anchors, which take most of the batches' noise out of them; 0: never.
+    The paper states those, but for momentum, `factor` and decay on CIFAR; the following are this project's own choices too.
     draws_from: the epoch from which on the ends of epochs count.  hottest: of replica exchange, in units of T.
     Source: Deng, Liang, Hao, Lin & Liang 2022, section 5.4 and D.4.
     """
@@ -42,6 +46,11 @@ class PictureSettings(Settings):
     cycles: int = hyper(10, 1)
     hottest: float = hyper(10.0, 1.0, open_low=True)
     augment: bool = hyper(True)
+    erase: bool = hyper(False)
+    tail: float = hyper(0.15, 0.0, 1.0, open_low=True, open_high=True)
+    correction: float = hyper(4000.0, 0.0)
+    reduced_from: int = hyper(0, 0)
+    reduced_every: int = hyper(2, 1)
 
     def agree(self) -> None:
         if self.draws_from >= self.epochs:
@@ -66,15 +75,11 @@ class PictureSettings(Settings):
         return super().replace(**changes)
 
 
-def _published(description: Mapping[str, Any], bin_width: float = 200.0) -> PictureSettings:
-    return PictureSettings(description, bin_width=bin_width)
-
-
 PUBLISHED: Mapping[str, PictureSettings] = {
-    "ResNet-20": _published({"kind": "resnet", "depth": 20}),
-    "ResNet-32": _published({"kind": "resnet", "depth": 32}),
-    "ResNet-56": _published({"kind": "resnet", "depth": 56}),
-    "WRN-16-8": _published({"kind": "wide_resnet", "depth": 16, "factor": 8}, 60.0),
+    "ResNet-20": PictureSettings({"kind": "resnet", "depth": 20}),
+    "ResNet-32": PictureSettings({"kind": "resnet", "depth": 32}),
+    "ResNet-56": PictureSettings({"kind": "resnet", "depth": 56}),
+    "WRN-16-8": PictureSettings({"kind": "wide_resnet", "depth": 16, "factor": 8}, bin_width=60.0, correction=1000.0),
 }
 """By the names of the paper's tables."""
 

@@ -19,7 +19,7 @@ from llc_core.interactions import Seen
 from llc_core.networks.models import build_model
 from llc_core.networks.published import PictureSettings
 from llc_core.samplers.registry import hyperparameters
-from llc_core.studies.pictures.augmenting import shifted_and_mirrored
+from llc_core.studies.pictures.augmenting import erased, shifted_and_mirrored
 from llc_core.studies.pictures.methods import Method
 from llc_core.studies.pictures.task import PictureTask
 from llc_core.types import Energy, Hp
@@ -34,8 +34,9 @@ class ClassifierChains:
 
     Inside, the target is U/T and the step size ε·T, which is the same move; energies of the interaction are N·L/T of a batch.
     Norms are in training mode, as each network of its own would be trained; their running means belong to a draw. Under replica
-    exchange the levels share their batches, so that most of the batches' noise cancels in a swap.
-    epochs_done: so far.  diverged: whether a network has left all bounds.
+    exchange the levels share their batches, so that most of the batches' noise cancels in a swap. From `reduced_from` on an energy is
+    L_B(w) − L_B(ŵ) + L(ŵ), ŵ a copy that is renewed every few epochs (equation 18 of the paper): slopes are those of the batch alone.
+    epochs_done: so far.  losses, heats: of each step of the last epoch, mean cross entropy of the batch and what multiplied its slope, [C].
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class ClassifierChains:
     ) -> None:
         self.settings, self.method, self.split = settings, method, task.split
         self.device = torch.device(device or "cpu")
-        self.count = 1 if method.alone else settings.chains
+        self.count, self.epochs = method.networks(settings), method.epochs(settings)
         pixels = task.split.inputs[0].numel()
         described: Mapping[str, Any] = (
             {"kind": "mlp", "widths": [pixels, task.classes]} if method.linear else settings.model(task.classes)
@@ -51,7 +52,7 @@ class ClassifierChains:
         self._flat = method.linear
         self.batch_size = min(settings.batch_size, len(task.split))
         self.steps_an_epoch = len(task.split) // self.batch_size
-        total = settings.epochs * self.steps_an_epoch
+        total = self.epochs * self.steps_an_epoch
         self.interaction = None if method.interaction is None else method.interaction(settings, total)
         ladder = self.interaction is not None and self.interaction.across == "levels"
         if ladder:
@@ -62,7 +63,7 @@ class ClassifierChains:
         }
         start = torch.stack([parameters_to_vector(model.parameters()).detach() for model in self.models])
         self.dim = start.shape[1]
-        self._inputs = task.split.inputs.to(self.device)
+        self.inputs = task.split.inputs.to(self.device)
         self._targets = task.split.targets.to(self.device)
         size = torch.ones(self.count, 1, dtype=torch.float64)
         if ladder:
@@ -76,6 +77,10 @@ class ClassifierChains:
         first = self._normals(1)[0] if method.noise else torch.zeros_like(start)
         self.state = self.sampler.init(start, first, self.hp)
         self.step = self.epochs_done = 0
+        self.losses: list[Tensor] = []
+        self.heats: list[Tensor] = []
+        self._anchors: list[nn.Module] = []
+        self._anchored = torch.zeros(0)
         if self.interaction is not None:
             groups = Groups(1, 1, self.count) if ladder else Groups(1, self.count, 1)
             self.layout = self.interaction.layout(groups, self._n_beta.cpu(), ENDLESS)
@@ -83,7 +88,7 @@ class ClassifierChains:
 
     @property
     def finished(self) -> bool:
-        return self.epochs_done >= self.settings.epochs
+        return self.epochs_done >= self.epochs
 
     @property
     def gradients(self) -> int:
@@ -93,14 +98,18 @@ class ClassifierChains:
     @full_precision()
     def advance(self) -> None:
         """One epoch. ValueError with one sentence where a network leaves all bounds."""
+        self.losses, self.heats = [], []
         for model in self.models:
             model.train()
         orders = [
             torch.randperm(len(self.split), generator=self._random["order"])
             for _ in range(1 if self._shares_batches else self.count)
         ]
-        for k in range(self.steps_an_epoch):
-            rows = [order[k * self.batch_size : (k + 1) * self.batch_size] for order in orders]
+        since = self.epochs_done - self.settings.reduced_from
+        reduces = self.interaction is not None and self.settings.reduced_from > 0 and since >= 0
+        if reduces and since % self.settings.reduced_every == 0:
+            self._anchor(self._batches(orders))
+        for rows in self._batches(orders):
             self._move(rows)
         self.epochs_done += 1
 
@@ -125,6 +134,39 @@ class ClassifierChains:
             return {}
         return {name: value.numpy() for name, value in self.interaction.report(self.shared).items()}
 
+    def _batches(self, orders: list[Tensor]) -> list[list[Tensor]]:
+        """Of the steps of an epoch, the rows of each order."""
+        size = self.batch_size
+        return [[order[k * size : (k + 1) * size] for order in orders] for k in range(self.steps_an_epoch)]
+
+    def _anchor(self, batches: list[list[Tensor]]) -> None:
+        """Copies of the networks, and the mean of their losses over an epoch as steps see it: norms in training mode, varied pictures."""
+        self._put()
+        self._anchors = copy.deepcopy(self.models)
+        self._anchored = torch.stack([self._of_anchors([self._seen(each) for each in rows]) for rows in batches]).mean(
+            0
+        )
+
+    def _of_anchors(self, seen: list[tuple[Tensor, Tensor]]) -> Tensor:
+        """Losses [C] of the copies on what the chains see."""
+        with torch.no_grad():
+            pairs = [(anchor, *seen[self._place(chain)]) for chain, anchor in enumerate(self._anchors)]
+            return torch.stack([functional.cross_entropy(anchor(x), y) for anchor, x, y in pairs])
+
+    def _place(self, chain: int) -> int:
+        """Whose batch a chain has."""
+        return 0 if self._shares_batches else chain
+
+    def _seen(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs as the network has them now, and targets."""
+        inputs = self.inputs[rows.to(self.device)]
+        if inputs.dim() == 4:
+            if self.settings.augment:
+                inputs = shifted_and_mirrored(inputs, self._random["shifts"])
+            if self.settings.erase:
+                inputs = erased(inputs, self._random["shifts"])
+        return inputs.flatten(1) if self._flat else inputs, self._targets[rows.to(self.device)]
+
     def _put(self) -> None:
         """The parameters of the networks are views of their rows."""
         for model, row in zip(self.models, self.state["delta"], strict=True):
@@ -132,15 +174,21 @@ class ClassifierChains:
 
     def _move(self, rows: list[Tensor]) -> None:
         self._put()
-        found = [
-            self._loss_and_grad(model, rows[0 if self._shares_batches else chain])
-            for chain, model in enumerate(self.models)
-        ]
+        # each network sees pictures varied for it alone, but for levels of a ladder while their energies are anchored
+        if self._anchors:
+            seen = [self._seen(each) for each in rows]
+            varied = [seen[self._place(chain)] for chain in range(self.count)]
+        else:
+            varied = [self._seen(rows[self._place(chain)]) for chain in range(self.count)]
+        found = [self._loss_and_grad(model, *each) for model, each in zip(self.models, varied, strict=True)]
         losses, grad = torch.stack([loss for loss, _ in found]), torch.stack([each for _, each in found])
         if not bool(torch.isfinite(losses).all()):
             raise ValueError(
                 f"A network has left all bounds at step {self.step + 1}; use a smaller step_size or temperature."
             )
+        self.losses.append(losses.cpu())
+        if self._anchors:
+            losses = losses - self._of_anchors(seen) + self._anchored.to(losses)
         energy = Energy(losses, grad, self.state["delta"], self._n_beta, self._localization)
         size, heat_of_noise = (1.0, 1.0) if self.method.steady else (self._share(), 1.0)
         with torch.no_grad():
@@ -158,13 +206,9 @@ class ClassifierChains:
         """Of the first step size, by the schedule."""
         return self.settings.rate(self.epochs_done) / self.settings.step_size
 
-    def _loss_and_grad(self, model: nn.Module, rows: Tensor) -> tuple[Tensor, Tensor]:
-        inputs = self._inputs[rows.to(self.device)]
-        if self.settings.augment and inputs.dim() == 4:
-            inputs = shifted_and_mirrored(inputs, self._random["shifts"])
+    def _loss_and_grad(self, model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
         with torch.enable_grad():
-            outputs = model(inputs.flatten(1) if self._flat else inputs)
-            loss = functional.cross_entropy(outputs, self._targets[rows.to(self.device)])
+            loss = functional.cross_entropy(model(inputs), targets)
             grads = torch.autograd.grad(loss, list(model.parameters()))
         return loss.detach(), torch.cat([grad.reshape(-1) for grad in grads])
 
@@ -179,6 +223,9 @@ class ClassifierChains:
         if moves is not None:
             order = self.layout.scatter(self.layout.index.gather(1, moves))
             self.models = [self.models[row] for row in order.tolist()]  # their norms go with them
+            if self._anchors:  # an anchor stays with the network that it is a copy of
+                self._anchors = [self._anchors[row] for row in order.tolist()]
+                self._anchored = self._anchored[order.to(self._anchored.device)]
             order = order.to(self.device)
             self.state = {**self.state, "delta": self.state["delta"][order]}
             energy = dataclasses.replace(
@@ -187,7 +234,8 @@ class ClassifierChains:
         heat = self.interaction.heat(self.shared, self.layout)
         if heat is None:
             return energy
-        by_chain = self.layout.scatter(heat).unsqueeze(1).to(energy.n_beta)
+        self.heats.append(self.layout.scatter(heat))
+        by_chain = self.heats[-1].unsqueeze(1).to(energy.n_beta)
         return dataclasses.replace(energy, n_beta=energy.n_beta * by_chain)
 
     def _normals(self, fields: int) -> Tensor:

@@ -12,9 +12,24 @@ from llc_core.fields import choice
 from llc_core.networks.published import PictureSettings
 from llc_core.studies.pictures.chains import ClassifierChains
 from llc_core.studies.pictures.methods import METHODS
+from llc_core.studies.pictures.swag import Averages
 from llc_core.studies.pictures.task import PictureTask
 
-COLUMNS = ("accuracy", "nll", "brier", "ece", "auroc", "aupr", "fpr95", "auroc_information", "draws", "kish", "seconds")
+COLUMNS = (
+    "accuracy",
+    "nll",
+    "brier",
+    "nll_sum",
+    "foreign_brier",
+    "ece",
+    "auroc",
+    "aupr",
+    "fpr95",
+    "auroc_information",
+    "draws",
+    "kish",
+    "seconds",
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +46,8 @@ class PictureScores:
     seconds: float
 
     def figures(self) -> dict[str, float]:
-        """By COLUMNS. auroc: of the entropy of the mean; auroc_information: of the mutual information, one half for one network.
+        """By COLUMNS. nll_sum: over the held-out pictures.  foreign_brier: mean of p² over foreign pictures and classes, as no class is
+        right there, in thousandths.  auroc: of the entropy of the mean; auroc_information: of the mutual information, one half for one network.
         kish: effective share of the draws."""
         targets = self.targets
         found = self.inside.against(self.outside)
@@ -40,6 +56,8 @@ class PictureScores:
             "nll": self.inside.negative_log_likelihood(targets),  # type: ignore[arg-type]
             "brier": self.inside.brier(targets),  # type: ignore[arg-type]
             "ece": self.inside.calibration_error(targets),  # type: ignore[arg-type]
+            "nll_sum": len(targets) * self.inside.negative_log_likelihood(targets),  # type: ignore[arg-type]
+            "foreign_brier": float((self.outside.probabilities**2).mean()) * 1e3,
             "auroc": found.auroc,
             "aupr": found.aupr,
             "fpr95": found.fpr95,
@@ -61,22 +79,26 @@ def measure(
     watch: Callable[[ClassifierChains], None] = lambda chains: None,
 ) -> PictureScores:
     """All epochs of a method (`METHODS`), and what its draws say. Without noise a network's last state is its draw; with noise those
-    at the end of every epoch from `settings.draws_from` on; of cyclical steps those of every epoch that ends with small ones. None is kept,
-    unless in `draws`.
+    at the end of every epoch from `settings.draws_from` on; of cyclical steps those of every epoch that ends with small ones. Of averages
+    the draws are from a Gaussian around each cycle, or around the end of each chain. None is kept, unless in `draws`.
 
     watch: called after every epoch. Raises ValueError with one sentence for what cannot be run.
     """
     how = METHODS[choice("method", method, tuple(METHODS))]
     began = time.process_time()
     chains = ClassifierChains(task, settings, how, seed=seed, device=device)
+    averages = Averages(seed)
     both = RunningPrediction(), RunningPrediction()
     parts = [inputs.flatten(1) if how.linear else inputs for inputs in (task.split.test_inputs, task.foreign)]
     parts = [inputs.to(chains.device) for inputs in parts]
     while not chains.finished:
         chains.advance()
-        counts = how.steady or chains.epochs_done > settings.draws_from if how.noise else chains.finished
+        late = chains.epochs_done > settings.draws_from
+        counts = how.long or (how.steady or late if how.noise else late if how.averages else chains.finished)
         if counts:
             model, states, logs = chains.draws()
+            if how.averages:
+                states, logs = averages.of(chains, len(logs) > 0)
             if states:
                 for running, inputs in zip(both, parts, strict=True):
                     running.add(model, states, inputs, log_weights=logs)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
 
 from llc_core.decisions.named_agents import OpenContour
-from llc_core.interactions.base import Interaction
+from llc_core.fields import hyper
+from llc_core.interactions.base import Interaction, Layout, Shared, Twin
 from llc_core.interactions.cyclical import Cyclical
 from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.networks.published import PictureSettings
@@ -20,7 +25,8 @@ class Method:
     """noise: whether steps have the noise of a sampler; without it they are SGD's.  alone: one network and no ensemble.
     linear: logistic regression in place of the network.  interaction: of the chains, from the settings and the steps of all epochs.
     steady: the step size does not fall at the milestones, since the interaction has a schedule of its own.
-    momentum: whether there is one.
+    momentum: whether there is one.  long: one chain over the epochs of all chains.  averages: networks are drawn from Gaussians around
+    the ways (SWAG).
     """
 
     noise: bool = True
@@ -28,6 +34,8 @@ class Method:
     linear: bool = False
     steady: bool = False
     momentum: bool = True
+    long: bool = False
+    averages: bool = False
     interaction: Callable[[PictureSettings, int], Interaction] | None = None
 
     def sampler(self, settings: PictureSettings) -> Sampler:
@@ -41,8 +49,51 @@ class Method:
     def ensemble(self) -> bool:
         return not self.alone
 
+    def networks(self, settings: PictureSettings) -> int:
+        """Side by side."""
+        return 1 if self.alone or self.long else settings.chains
 
-def _contour(settings: PictureSettings, steps: int) -> Interaction:
+    def epochs(self, settings: PictureSettings) -> int:
+        return settings.epochs * (settings.chains if self.long else 1)
+
+
+@dataclass(frozen=True)
+class TailCycles(Cyclical):
+    """Cycles whose step falls along the cosine until the last `tail` of each, and then stays; states count there and nowhere else.
+
+    Source: Deng, Liang, Hao, Lin & Liang 2022, D.4.
+    """
+
+    tail: float = hyper(0.15, 0.0, 1.0, open_low=True, open_high=True)
+
+    def in_tail(self, step: int) -> bool:
+        return step % self.length >= (1 - self.tail) * self.length
+
+    def share(self, step: int) -> float:
+        return 0.5 * (math.cos(math.pi * min(step % self.length / self.length, 1 - self.tail)) + 1)
+
+    def log_weight(self, step: int, shared: Shared, layout: Layout) -> Tensor | None:
+        return layout.n_beta.new_full(layout.shape, 0.0 if self.in_tail(step) else -math.inf)
+
+
+@dataclass(frozen=True)
+class LessOften(ReplicaExchange):
+    """Replicas that swap as if the hotter one's energy were larger by `margin`, in units of U/T: noise of batches lets others swap too often.
+
+    Distribution: none exactly, but for energies with as much noise. Source: Deng et al. 2022, D.4, where it is the correction.
+    """
+
+    margin: float = hyper(0.0, 0.0)
+
+    def log_ratio(self, loss: Tensor, n_beta: Tensor, step: int) -> Tensor:
+        apart = (n_beta[:, :-1] - n_beta[:, 1:]) / n_beta[:, :1]
+        return super().log_ratio(loss, n_beta, step) - apart * self.margin
+
+    def twin(self, n_beta: Any, burn_in: int) -> Twin | None:
+        return None
+
+
+def contour_of(settings: PictureSettings, steps: int) -> Interaction:
     low, high = settings.bin_edges
     return OpenContour(
         low=low, high=high, bins=settings.bins, zeta=settings.zeta, rate=settings.rate_of_theta, rate_power=0.0, rate_offset=1.0
@@ -57,6 +108,19 @@ def _ladder(settings: PictureSettings, steps: int) -> Interaction:
     return ReplicaExchange(levels=max(2, settings.chains), hottest=settings.hottest)
 
 
+def _one_cycle(settings: PictureSettings, steps: int) -> Interaction:
+    return Cyclical(length=max(2, steps), keep=1.0)
+
+
+def _tails(settings: PictureSettings, steps: int) -> Interaction:
+    return TailCycles(length=max(2, steps // settings.cycles), tail=settings.tail)
+
+
+def _corrected(settings: PictureSettings, steps: int) -> Interaction:
+    margin = settings.correction / settings.temperature
+    return LessOften(levels=max(2, settings.chains), hottest=settings.hottest, margin=margin)
+
+
 METHODS: Mapping[str, Method] = {
     "logistic regression": Method(noise=False, alone=True, linear=True),
     "SGD": Method(noise=False, alone=True),
@@ -65,8 +129,13 @@ METHODS: Mapping[str, Method] = {
     "SGHMC": Method(),
     "cyclical SGHMC": Method(steady=True, interaction=_cycles),
     "replica exchange SGHMC": Method(interaction=_ladder),
-    "ICSGHMC": Method(interaction=_contour),
+    "ICSGHMC": Method(interaction=contour_of),
+    "M-SGD": Method(noise=False, steady=True, interaction=_one_cycle),
+    "cycSGHMC": Method(steady=True, long=True, interaction=_tails),
+    "reSGHMC": Method(interaction=_corrected),
+    "cycSWAG": Method(noise=False, steady=True, long=True, averages=True, interaction=_tails),
+    "MultiSWAG": Method(noise=False, averages=True),
 }
-"""Deng et al. 2022 compare SGD, cyclical and replica exchange SGHMC, ICSGHMC, and averages of weights (SWAG) that are not here.
-Replica exchange here swaps by its exact rule on batches that the levels share; their released code swaps whenever the hotter loss is
-lower, which is no rule of that kind."""
+"""The last five and ICSGHMC are those of Deng et al. 2022, Table 1, as it prints them. Replica exchange swaps by its exact rule on batches
+that the levels share, and reSGHMC with the printed correction; their released code swaps whenever the hotter loss is lower, which is no rule
+of that kind."""
