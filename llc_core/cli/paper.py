@@ -18,10 +18,13 @@ def add_paper(commands: Any) -> None:
     one.add_argument("--dry-run", action="store_true", help="say what would run and how long it would take")
     one.add_argument("--out", type=Path, default=Path("papers"), metavar="FOLDER", help="of all files (default papers)")
     one.add_argument("--workers", type=int, metavar="N", help="of sweeps (default: one for each core)")
-    one.add_argument("--device", help="of sweeps, such as cuda (default cpu)")
+    one.add_argument("--device", help="of sweeps and pictures, such as cuda (default cpu)")
     one.add_argument("--mnist", type=Path, metavar="FOLDER", help="of MNIST's four files, for items that need them")
     one.add_argument(
         "--uci", type=Path, metavar="FOLDER", help="of tables of the UCI repository, for items that need them"
+    )
+    one.add_argument(
+        "--cifar", type=Path, metavar="FOLDER", help="of CIFAR's binary files and SVHN's, for items that need them"
     )
     one.set_defaults(handle=_paper)
 
@@ -57,6 +60,7 @@ def _paper(options: argparse.Namespace) -> int:
             device=options.device,
             mnist=options.mnist,
             uci=options.uci,
+            cifar=options.cifar,
             say=lambda line: say(f"  {line}", flush=True),
         )
     except KeyboardInterrupt:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +38,7 @@ DOWN, CLIMB = 0.1, 0.1
 """A network is down where its loss is at most this share of the first; a climb counts from this share of the fall on."""
 FIELD, MENDING = 12, 10
 """Points along each side of the plane, and steps that mend each of them."""
-FLOPS, CALL = 2e10, 1.5e-3
+FLOPS, CALL = 2e10, 3e-3
 """Operations of one core in a second in convolutions, and seconds of a step of one network besides."""
 
 
@@ -140,11 +139,10 @@ class DigitModes(Study):
         """Of each way: losses [epochs][chains], share of chain-steps below 0 and lowest multiplier by epoch, modes of each chain, and the
         way of its first network on the plane [looks][2]."""
         task = in_units(picture_task(self.data, seed, at.mnist))
-        with flushed():
-            walks = {name: self._walk(task, how, seed, at.device) for name, how in WALKS.items()}
-            ends = [each["functions"][-1][chain] for each in [walks[SGD]] for chain in range(self.chains)]
-            far = np.mean([apart(a, b) for k, a in enumerate(ends) for b in ends[:k]]) / 2
-            ways, field = self._plane(task, {name: each["weights"] for name, each in walks.items()}, seed)
+        walks = {name: self._walk(task, how, seed, at.device) for name, how in WALKS.items()}
+        ends = [each["functions"][-1][chain] for each in [walks[SGD]] for chain in range(self.chains)]
+        far = np.mean([apart(a, b) for k, a in enumerate(ends) for b in ends[:k]]) / 2
+        ways, field = self._plane(task, {name: each["weights"] for name, each in walks.items()}, seed)
         found: dict[str, Any] = {"far": float(far), "field": field, "first_loss": float(walks[SGD]["losses"][0].mean())}
         for name, each in walks.items():
             losses, looks = each["losses"], each["looks"]
@@ -307,14 +305,3 @@ def counted(functions: Sequence[np.ndarray], far: float) -> int:
         if all(apart(function, mode) > far for mode in found):
             found.append(function)
     return len(found)
-
-
-@contextmanager
-def flushed() -> Iterator[None]:
-    """Numbers below the smallest normal one count as 0: slopes of a network that is sure of every image have many, and CPUs take ten
-    times as long for them."""
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)

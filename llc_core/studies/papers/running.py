@@ -51,6 +51,7 @@ def run_item(
     device: str | None = None,
     mnist: Path | None = None,
     uci: Path | None = None,
+    cifar: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Done:
     """Run what `folder` has not yet, and write page and numbers there.
@@ -64,7 +65,7 @@ def run_item(
     except OSError as error:
         raise ValueError(f"The folder {str(folder)!r} cannot be made ({error.strerror}); give another one.") from None
     kept = Kept(folder / f"{item.paper}.jsonl")
-    found = study.run(Place(kept, folder / f"{item.paper}.sqlite", workers, device, mnist, uci, say))
+    found = study.run(Place(kept, folder / f"{item.paper}.sqlite", workers, device, mnist, uci, cifar, say))
     page, numbers = (folder / f"{item.paper}-{item.name}.{size}.{ending}" for ending in ("html", "json"))
     title = f"{item.address}, {item.title} ({size})"
     told = [

@@ -38,7 +38,7 @@ class Found:
 class Place:
     """Where a study keeps what it has, so that it goes on there when it was ended.
 
-    kept: rows by question.  store: of sweeps.  mnist, uci: folders of these files.  say: gets a line now and then.
+    kept: rows by question.  store: of sweeps.  mnist, uci, cifar: folders of these files, the last one also of SVHN's.  say: gets a line now and then.
     """
 
     kept: Kept
@@ -47,6 +47,7 @@ class Place:
     device: str | None = None
     mnist: Path | None = None
     uci: Path | None = None
+    cifar: Path | None = None
     say: Callable[[str], None] = field(default=lambda line: None)
 
     def part(self, asked: Any, make: Callable[[], Mapping[str, Any]], words: str) -> Mapping[str, Any]:

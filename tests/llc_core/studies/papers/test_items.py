@@ -117,7 +117,7 @@ def test_what_is_not_there_is_one_sentence(tmp_path, capsys):
         items.find("003/figure-9")
     with pytest.raises(ValueError, match="holds no papers"):
         items.papers(tmp_path)
-    for words in (["002/figure-2"], ["000/figure-1"], [], ["003/figure-1", "--workers", "0"]):
+    for words in (["002/figure-5"], ["000/figure-1"], [], ["003/figure-1", "--workers", "0"]):
         with pytest.raises(SystemExit) as ended:
             main(["paper", *words])
         assert ended.value.code == 2 and capsys.readouterr().err.count("\n") == 1

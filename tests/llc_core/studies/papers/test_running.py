@@ -131,5 +131,5 @@ def test_a_tiny_sweep_ends_with_claims(tmp_path):
 
 
 def test_what_cannot_be_run_says_what_it_needs():
-    with pytest.raises(ValueError, match="002/figure-2 cannot be run: not yet: needs .* python -m lab"):
-        study_of(items.find("002/figure-2"), "small")
+    with pytest.raises(ValueError, match="002/figure-5 cannot be run: not yet: needs the printed page"):
+        study_of(items.find("002/figure-5"), "small")

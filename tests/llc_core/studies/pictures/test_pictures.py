@@ -8,29 +8,16 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from made_pictures import QUICK, task
 from sentences import tells
 from torch.nn import functional
 from torch.nn.utils import parameters_to_vector
 
 from llc_core.compute.streams import numpy_stream, torch_stream
 from llc_core.ensembles.draw_file import DrawFile, read_draws
-from llc_core.networks import PUBLISHED, Split, picture_settings
-from llc_core.networks.published import SMALL
-from llc_core.studies.pictures import METHODS, ClassifierChains, PictureTask, measure, picture_task
+from llc_core.networks import PUBLISHED, picture_settings
+from llc_core.studies.pictures import METHODS, ClassifierChains, measure, picture_task
 from llc_core.studies.pictures.augmenting import shifted_and_mirrored
-
-NET = {"kind": "small_cnn", "side": 8, "channels": [2, 2]}
-QUICK = dataclasses.replace(
-    SMALL["ResNet-20"], description=NET, epochs=4, milestones=(2, 3), draws_from=2, batch_size=32, cycles=2, chains=3
-)
-
-
-def task(rows: int = 64) -> PictureTask:
-    random = torch_stream(0, "task")
-    x, targets = torch.rand(2 * rows, 64, generator=random), torch.arange(2 * rows) % 2
-    x[targets == 1, :32] += 1.0
-    foreign = torch.rand(40, 64, generator=random) * 3
-    return PictureTask(Split("made", x[:rows], targets[:rows], x[rows:], targets[rows:]), foreign, 2)
 
 
 @pytest.mark.slow
