@@ -65,10 +65,10 @@ def test_a_dry_run_of_both_sizes_says_what_it_takes(item, capsys, tmp_path, monk
     assert not list(tmp_path.iterdir())
 
 
-def test_all_small_ones_together_are_an_hour():
+def test_all_small_ones_together_are_seventy_minutes():
     """Items of a paper that run the same share it, so that it counts once."""
     costs_of = [(item.paper, item.sizes["small"].cost()) for item in RUN]
-    assert sum({(paper, cost.words): cost.seconds for paper, cost in costs_of}.values()) < 3600
+    assert sum({(paper, cost.words): cost.seconds for paper, cost in costs_of}.values()) < 4200
 
 
 def test_the_list_names_all_of_them(capsys):

@@ -1,0 +1,103 @@
+"""The table of methods on pictures: a tiny run ends with claims, claims follow the numbers, and the printed settings are in use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from made_pictures import QUICK, task
+from sentences import tells
+
+from llc_core.groups import Groups
+from llc_core.interactions import ReplicaExchange
+from llc_core.studies.keeping import Kept
+from llc_core.studies.papers.items import find
+from llc_core.studies.papers.picture_tables import OURS
+from llc_core.studies.papers.study import Place
+from llc_core.studies.pictures import METHODS, ClassifierChains
+
+ITEM = find("002/table-1")
+SMALL, PAPER = ITEM.sizes["small"], ITEM.sizes["paper"]
+
+
+@pytest.mark.slow
+def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
+    changes = {
+        "epochs": 3,
+        "draws_from": 1,
+        "milestones": [1, 2],
+        "chains": 2,
+        "cycles": 1,
+        "tail": 0.6,
+        "batch_size": 360,
+    }
+    tiny = SMALL.replace(
+        methods=["cycSWAG", OURS],
+        seeds=2,
+        changes=changes,
+        describe={"kind": "small_cnn", "side": 8, "channels": [1, 1]},
+    )
+    place = Place(Kept(tmp_path / "rows.jsonl"), tmp_path)
+    done = tiny.run(place)
+    assert len(done.claims) == 3 and len(done.table) == 2 and len(place.kept.rows) == 4
+    assert np.isfinite(done.numbers[OURS]).all()
+    said = []
+    tiny.run(Place(place.kept, tmp_path, say=said.append))
+    assert not said, "nothing is run again"
+
+
+def test_claims_follow_the_numbers():
+    study, random = SMALL.replace(methods=["SGHMC", OURS]), np.random.default_rng(0)
+    usual = np.array([0.9, 100.0, 50.0]) + random.normal(0, [1e-4, 0.1, 0.1], (1, 5, 3))
+    better = usual + np.array([0.01, -5.0, -5.0])
+    assert [claim.holds for claim in study._claims({"SGHMC": usual, OURS: better})] == [True] * 3
+    assert [claim.holds for claim in study._claims({"SGHMC": better, OURS: usual})] == [False] * 3
+
+
+def test_the_printed_settings_are_in_use():
+    settings = {name: PAPER.settings(name) for name in PAPER.networks}
+    assert {name: (each.correction, each.bin_width) for name, each in settings.items()} == {
+        "ResNet-20": (4000, 200), "ResNet-32": (4000, 200), "ResNet-56": (4000, 200), "WRN-16-8": (1000, 60)
+    }  # fmt: skip
+    one = settings["ResNet-20"]
+    assert one.erase and (one.reduced_from, one.reduced_every, PAPER.seeds, one.tail) == (400, 2, 5, 0.15)
+    assert METHODS["cycSGHMC"].epochs(one) == 2000 and METHODS["cycSGHMC"].networks(one) == 1
+
+
+def test_cycles_stay_at_their_end_and_count_there_alone():
+    cycles = METHODS["cycSGHMC"].interaction(QUICK.replace(cycles=1, tail=0.15), 100)
+    sizes = [cycles.share(step) for step in range(100)]
+    assert sizes[0] == 1 and sizes[50] == pytest.approx(0.5) and len(set(sizes[85:])) == 1
+    assert all(a > b for a, b in zip(sizes[:85], sizes[1:86], strict=True))
+    assert [cycles.in_tail(step) for step in (0, 84, 85, 99, 100)] == [False, False, True, True, False]
+    whole = METHODS["M-SGD"].interaction(QUICK, 100)
+    assert whole.share(99) == pytest.approx(0.5 * (np.cos(np.pi * 0.99) + 1))
+
+
+def test_the_correction_makes_swaps_as_rare_as_a_hotter_energy():
+    """log ratio (1/T_1 − 1/T_2)·(U_1 − U_2 − C), in units of the energies of a batch."""
+    chains = ClassifierChains(task(), QUICK.replace(correction=2.0), METHODS["reSGHMC"])
+    layout = chains.interaction.layout(Groups(1, 1, 3), chains._n_beta, 0)
+    loss = torch.tensor([[0.5, 0.4, 0.3]], dtype=torch.float64)
+    heats = QUICK.temperature * np.array(chains.interaction.temperatures)
+    energies = 64 * loss[0].numpy()
+    wanted = (1 / heats[:-1] - 1 / heats[1:]) * (energies[:-1] - energies[1:] - 2.0)
+    np.testing.assert_allclose(chains.interaction.log_ratio(loss, layout.n_beta, 0)[0], wanted, rtol=1e-5)
+    plain = ReplicaExchange(temperatures=chains.interaction.temperatures).log_ratio(loss, layout.n_beta, 0)[0]
+    assert (plain.numpy() > wanted).all()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PAPER.run(Place(None, None)),
+        lambda: SMALL.replace(methods=["SGHMC"]),
+        lambda: SMALL.replace(methods=["SGHMC", "HMC"]),
+        lambda: SMALL.replace(networks=["VGG"]),
+        lambda: SMALL.replace(changes={"speed": 3}),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(make):
+    with pytest.raises(ValueError) as caught:
+        make()
+    tells(caught.value)
