@@ -211,7 +211,7 @@ class DigitModes(Study):
             if left:
                 grad = parameters_to_vector(torch.autograd.grad(loss, list(model.parameters()))).double()
                 vector = vector - rate * (grad - (grad @ plane.T) @ plane).float()
-        return max(float(loss), 1e-6)
+        return max(float(loss.detach()), 1e-6)
 
     @property
     def _model(self) -> torch.nn.Module:

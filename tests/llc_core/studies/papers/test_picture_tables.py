@@ -30,6 +30,7 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
         "cycles": 1,
         "tail": 0.6,
         "batch_size": 360,
+        "bins": 400,
     }
     tiny = SMALL.replace(
         methods=["cycSWAG", OURS],
