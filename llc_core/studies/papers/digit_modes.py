@@ -141,9 +141,9 @@ class DigitModes(Study):
         task = in_units(picture_task(self.data, seed, at.mnist))
         walks = {name: self._walk(task, how, seed, at.device) for name, how in WALKS.items()}
         ends = [each["functions"][-1][chain] for each in [walks[SGD]] for chain in range(self.chains)]
-        far = np.mean([apart(a, b) for k, a in enumerate(ends) for b in ends[:k]]) / 2
+        far = float(np.mean([apart(a, b) for k, a in enumerate(ends) for b in ends[:k]])) / 2
         ways, field = self._plane(task, {name: each["weights"] for name, each in walks.items()}, seed)
-        found: dict[str, Any] = {"far": float(far), "field": field, "first_loss": float(walks[SGD]["losses"][0].mean())}
+        found: dict[str, Any] = {"far": far, "field": field, "first_loss": float(walks[SGD]["losses"][0].mean())}
         for name, each in walks.items():
             losses, looks = each["losses"], each["looks"]
             down = losses[looks] <= DOWN * losses[0]

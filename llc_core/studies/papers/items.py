@@ -211,7 +211,8 @@ def page(folder: Path = FOLDER) -> str:
         "- Figure, claims and numbers go to the folder that `--out` names. The same command goes on where it was ended.",
         "- A claim is decided where two standard errors leave no doubt; otherwise it says that it is not.",
         "- `--device cuda` runs the sweeps of paper 000 on a GPU.",
-        "- `--mnist FOLDER`, `--uci FOLDER` and `--cifar FOLDER` name files of data that do not ship here; the printed sizes need them.",
+        "- `--mnist FOLDER`, `--uci FOLDER` and `--cifar FOLDER` name files of data that do not ship here.",
+        "- The printed sizes of some items need them.",
         "",
         "This page is written by `python -m llc_core.studies.papers.items`.",
     ]

@@ -38,7 +38,8 @@ class Found:
 class Place:
     """Where a study keeps what it has, so that it goes on there when it was ended.
 
-    kept: rows by question.  store: of sweeps.  mnist, uci, cifar: folders of these files, the last one also of SVHN's.  say: gets a line now and then.
+    kept: rows by question.  store: of sweeps.  mnist, uci, cifar: folders of these files, the last one also of SVHN's.
+    say: gets a line now and then.
     """
 
     kept: Kept

@@ -1,4 +1,4 @@
-"""Classifiers that a sampler moves from random starts, all numbers of each as one row."""
+"""Classifiers that a sampler moves from random starts, all numbers of each as one row. Long, since it is one class: target, steps and draws."""
 
 from __future__ import annotations
 

@@ -19,6 +19,13 @@ from llc_core.networks import PUBLISHED, picture_settings
 from llc_core.studies.pictures import METHODS, ClassifierChains, measure, picture_task
 from llc_core.studies.pictures.augmenting import shifted_and_mirrored
 
+DRAWS = {
+    "deep ensemble": 3, "M-SGD": 3, "replica exchange SGHMC": 2, "reSGHMC": 2, "cyclical SGHMC": 3 * 2,
+    "cycSGHMC": 2, "cycSWAG": 2 * 20, "MultiSWAG": 3 * 20,
+}  # fmt: skip
+"""Of three networks and four epochs, of which two count: the ends of SGD, epochs of the coldest replica, last epochs of two cycles of one
+chain, and twenty draws of each Gaussian."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
@@ -26,9 +33,7 @@ def test_every_method_gives_an_ensemble_at_the_same_number_of_gradients(name):
     found = measure(task(), QUICK, name)
     figures, how = found.figures(), METHODS[name]
     assert found.gradients == (1 if how.alone else 3) * 4 * 2
-    assert figures["draws"] == {"deep ensemble": 3, "replica exchange SGHMC": 2, "cyclical SGHMC": 3 * 2}.get(
-        name, 1 if how.alone else 3 * 2
-    )
+    assert figures["draws"] == DRAWS.get(name, 1 if how.alone else 3 * 2)
     assert 0 < figures["kish"] <= 1 and 0 <= figures["auroc"] <= 1 and np.isfinite(list(figures.values())).all()
     again = measure(task(), QUICK, name)
     assert torch.equal(found.inside.probabilities, again.inside.probabilities)
