@@ -7,7 +7,7 @@ import re
 LONGEST_LIST = 64
 LONGEST_NUMBER = 9
 EXAMPLE = "8, 6, 8"
-_SEPARATORS = re.compile(r"\s*(?:->|[,;×x→>])\s*|\s+")
+_SEPARATORS = re.compile(r"\s*(?:->|[,;×→>]|(?<![a-z])x(?![a-z]))\s*|\s+")
 
 
 def parse_numbers(text: str, what: str, example: str = EXAMPLE) -> list[int]:

@@ -38,6 +38,13 @@ def test_a_number_that_is_missing_is_said(text):
     assert parse_numbers("6, 6, ", "Widths") == [6, 6], "the next one is about to be typed"
 
 
+@pytest.mark.parametrize("word", ["six", "x6", "xx", "6x"])
+def test_an_x_is_a_sign_between_numbers_only(word):
+    assert parse_numbers("6x8 x 6", "Widths") == [6, 8, 6]
+    with pytest.raises(ValueError, match="is not a whole number" if word == "six" or word == "xx" else "Widths: "):
+        parse_numbers(f"8, {word}, 8", "Widths")
+
+
 @pytest.fixture(scope="module")
 def editor() -> NetworkEditor:
     return NetworkEditor(FIRST)

@@ -187,7 +187,7 @@ def test_another_sampler_brings_its_own_fields_and_its_formula(started):
     expect(friction).to_have_value("0.1")
     friction.fill("2")
     friction.press("Enter")
-    expect(app.page.get_by_role("alert").filter(has_text="SGHMC.friction is 2.0")).to_be_visible()
+    expect(app.page.get_by_role("alert").filter(has_text="SGHMC.friction is 2;")).to_be_visible()
     friction.fill("0.2")
     with app.begins():
         friction.press("Enter")
