@@ -88,7 +88,8 @@ _NARROW = {"channels": 1, "side": 8, "width": 4, "norm": "group"}
 
 def _small(name: str) -> PictureSettings:
     """The same depth, narrow, with group norms, which do not mix the pictures of a batch; for some hundred pictures of 8 × 8 pixels on
-    a CPU. ε·N, decay/N, ζ·T over the width and the milestones as shares of the epochs are those of the paper on 50,000 pictures."""
+    a CPU. ε·N, decay/N and the milestones as shares of the epochs are those of the paper on 50,000 pictures, and so is ζ·T over the width, but
+    for WRN-16-8, which has that of the others."""
     own = {**PUBLISHED[name].description, **_NARROW}
     if "factor" in own:
         own["factor"] = 2

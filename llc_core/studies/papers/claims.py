@@ -76,14 +76,16 @@ Named = tuple[str, Measured]
 
 
 def less(text: str, one: Named, other: Named, *, apart: Measured | None = None) -> Claim:
-    """Whether the first number is below the second, by ERRORS of the errors of both.
+    """Whether the first number is below the second, by ERRORS of the errors of both; equal ones leave it open.
 
-    apart: the second less the first, where repeats come in pairs and the difference has an error of its own.
+    apart: the second less the first, where repeats come in pairs and the difference has an error of its own; a few pairs that all differ by
+    the same leave it open too, since their error is not known.
     """
     found = f"{one[0]} {one[1]} against {other[0]} {other[1]}"
     if apart is None:
-        return Claim(text, _sign(other[1] - one[1]), found)
-    return Claim(text, _sign(apart), f"{found}, difference of pairs {apart}")
+        margin = other[1] - one[1]
+        return Claim(text, _sign(margin) if margin.value else None, found)
+    return Claim(text, _sign(apart) if apart.se else None, f"{found}, difference of pairs {apart}")
 
 
 def at_most(text: str, found: Measured, bound: float) -> Claim:

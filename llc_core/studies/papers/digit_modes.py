@@ -229,7 +229,7 @@ class DigitModes(Study):
             return less(text, (other, found[other][what]), (CONTOUR, found[CONTOUR][what]), apart=pairs)
 
         return [
-            at_least(f"{CONTOUR}: the multiplier turns negative (share of chain-steps)", found[CONTOUR]["negative"], 0.0),
+            less(f"{CONTOUR}: the multiplier turns negative (share of chain-steps)", ("0", Measured(0.0)), (CONTOUR, found[CONTOUR]["negative"])),
             *(
                 at_most(f"{name}: the loss falls on (its mean over the last quarter, of that over the second)", found[name]["falls"], 1.0)
                 for name in (SGD, SGLD)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -42,7 +40,7 @@ def erased(pictures: Tensor, random: torch.Generator, chance: float = 0.5) -> Te
         for _ in range(TRIES):
             area, ratio, down, right = torch.rand(4, generator=random).tolist()
             area = (SMALLEST + (LARGEST - SMALLEST) * area) * height * width
-            ratio = math.exp(math.log(NARROWEST) * (2 * ratio - 1))
+            ratio = NARROWEST + (1 / NARROWEST - NARROWEST) * ratio
             tall, wide = round((area * ratio) ** 0.5), round((area / ratio) ** 0.5)
             if 0 < tall < height and 0 < wide < width:
                 top, left = int(down * (height - tall + 1)), int(right * (width - wide + 1))

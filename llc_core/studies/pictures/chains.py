@@ -15,7 +15,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.groups import Groups
-from llc_core.interactions import Seen
+from llc_core.interactions import Cyclical, Seen
 from llc_core.networks.models import build_model
 from llc_core.networks.published import PictureSettings
 from llc_core.samplers.registry import hyperparameters
@@ -108,7 +108,8 @@ class ClassifierChains:
             for _ in range(1 if self._shares_batches else self.count)
         ]
         since = self.epochs_done - self.settings.reduced_from
-        reduces = self.interaction is not None and self.settings.reduced_from > 0 and since >= 0
+        reads = self.interaction is not None and not isinstance(self.interaction, Cyclical)  # cycles look at no energy
+        reduces = reads and self.settings.reduced_from > 0 and since >= 0
         if reduces and since % self.settings.reduced_every == 0:
             self._anchor(self._batches(orders))
         for rows in self._batches(orders):

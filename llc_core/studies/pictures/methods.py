@@ -136,6 +136,6 @@ METHODS: Mapping[str, Method] = {
     "cycSWAG": Method(noise=False, steady=True, long=True, averages=True, interaction=_tails),
     "MultiSWAG": Method(noise=False, averages=True),
 }
-"""The last five and ICSGHMC are those of Deng et al. 2022, Table 1, as it prints them. Replica exchange swaps by its exact rule on batches
-that the levels share, and reSGHMC with the printed correction; their released code swaps whenever the hotter loss is lower, which is no rule
-of that kind."""
+"""The last five, SGHMC and ICSGHMC are those of Deng et al. 2022, Table 1, as it prints them. Replica exchange swaps by the rule for N·L alone,
+without the decay, on batches that the levels share, and reSGHMC with the printed correction; their released code swaps whenever the hotter
+loss is lower, which is no rule of that kind."""

@@ -50,9 +50,13 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
 def test_claims_follow_the_numbers():
     study, random = SMALL.replace(methods=["SGHMC", OURS]), np.random.default_rng(0)
     usual = np.array([0.9, 100.0, 50.0]) + random.normal(0, [1e-4, 0.1, 0.1], (1, 5, 3))
-    better = usual + np.array([0.01, -5.0, -5.0])
+    better = usual + np.array([0.01, -5.0, -5.0]) + random.normal(0, [1e-4, 0.1, 0.1], usual.shape)
     assert [claim.holds for claim in study._claims({"SGHMC": usual, OURS: better})] == [True] * 3
     assert [claim.holds for claim in study._claims({"SGHMC": better, OURS: usual})] == [False] * 3
+    alike = {"SGHMC": np.tile([1.0, 100, 50], (1, 5, 1)), OURS: np.tile([2.0, 99, 49], (1, 5, 1))}
+    assert [claim.holds for claim in study._claims(alike)] == [None] * 3, (
+        "five seeds that agree say nothing of the error"
+    )
 
 
 def test_the_printed_settings_are_in_use():
