@@ -25,7 +25,9 @@ SLOW = ("lab/", "tests/browser/")
 """Whole notebooks, and real browsers: minutes of a processor."""
 WALK = "tests/browser/test_walk.py"
 """One walk through each page, in `make test` too."""
-RARE = tuple(f"lab/notebooks/{name}" for name in ("01_", "03_", "04_", "06_", "07_", "08_", "09_", "10_"))
+RARE = tuple(
+    f"lab/notebooks/{name}" for name in ("01_", "02_", "03_", "04_", "05_", "06_", "07_", "08_", "09_", "10_", "11_")
+)
 """The notebooks that take longest: twenty seconds to three minutes each. `make test-all` runs them."""
 LONGEST_FIRST = (
     "tests/browser/test_every_control.py",

@@ -264,6 +264,7 @@ def test_a_chain_that_diverges_is_nan(regression):
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_long_run_keeps_its_draws(regression):
     found = call(regression, num_draws=50, num_steps_bw_draws=500, num_chains=1)
     assert found["loss/trace"].shape == (1, 50) and np.unique(found["loss/trace"]).size == 50

@@ -120,6 +120,7 @@ def test_regular_models(make, known):
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 @pytest.mark.parametrize(("widths", "rank", "seed"), few([([6, 4, 6], 4, 0), ([5, 3, 4], 2, 5)], 1, unpack=True))
 def test_deep_linear_networks_as_modules(widths, rank, seed):
     """Beside the exact λ and the posterior's own mean, which differ at a finite n where w0 is singular."""

@@ -62,6 +62,7 @@ def test_errors_cover_and_the_same_draws_promise_too_much():
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_one_layer_moves_and_the_other_does_not():
     """Each layer alone. Sampled again with the weights, the excess loss of the data as they are changes as was said."""
     module, x, y = linear_network()
