@@ -78,7 +78,7 @@ KINDS = {
 ORDER = ("figure", "table", "section", "theorem", "lemma", "appendix")
 LIST = "items.toml"
 KEYS = ("title", "study", "lacks", "settings", *SIZES)
-LISTED = ("name", "title", "needs", "instead")
+LISTED = ("name", "title", "needs")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Item:
 
     paper: its number.  name: such as "figure-3".  sizes: the study at each size; empty: it cannot be run.
     lacks: what of the printed one is missing though it runs.  needs: what would have to be there before it runs; empty where
-    there is nothing to run.  instead: a command of the project that shows a part of it.
+    there is nothing to run.
     """
 
     paper: str
@@ -96,7 +96,6 @@ class Item:
     sizes: Mapping[str, Study] = field(default_factory=dict)
     lacks: str = ""
     needs: str = ""
-    instead: str = ""
 
     @property
     def address(self) -> str:
@@ -111,8 +110,8 @@ class Item:
 
     @property
     def command(self) -> str:
-        """What to type for it, or for a part of it; empty where there is nothing."""
-        return f"llc-lab paper {self.address}" if self.sizes else self.instead
+        """What to type for it; empty where there is nothing."""
+        return f"llc-lab paper {self.address}" if self.sizes else ""
 
 
 def papers(folder: Path = FOLDER) -> dict[str, str]:
@@ -177,7 +176,7 @@ def merged(usual: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 def _listed(paper: str, given: Mapping[str, Any]) -> Item:
     known_keys(f"{paper}/{LIST}", given, LISTED)
     words = {name: str(given.get(name, "")) for name in LISTED}
-    return Item(paper, words["name"], words["title"], needs=words["needs"], instead=words["instead"])
+    return Item(paper, words["name"], words["title"], needs=words["needs"])
 
 
 def _read(path: Path) -> dict[str, Any]:

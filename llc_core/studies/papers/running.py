@@ -30,12 +30,11 @@ class Done:
 
 
 def study_of(item: Item, size: str) -> Study:
-    """The study of an item at a size. ValueError where it cannot be run, with what it needs and what there is instead."""
+    """The study of an item at a size. ValueError where it cannot be run, with what it needs."""
     choice("size", size, SIZES)
     if item.sizes:
         return item.sizes[size]
-    instead = f" A part of it: {item.instead}" if item.instead else ""
-    raise ValueError(f"{item.address} cannot be run: {item.state}.{instead}")
+    raise ValueError(f"{item.address} cannot be run: {item.state}.")
 
 
 def cost_of(item: Item, size: str) -> Cost:
