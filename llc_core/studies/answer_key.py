@@ -168,7 +168,7 @@ def _networks() -> Iterator[Answer]:
 
 def _degenerate() -> Iterator[Answer]:
     """ReLU networks beside two ordinary units each. Flat directions are long, so that chains need a large γ to stay near."""
-    from llc_core.studies.papers.degeneracies import LOCALIZATION, N_BETA, Degeneracies, cases
+    from llc_core.studies.papers.local_sampling.degeneracies import LOCALIZATION, N_BETA, Degeneracies, cases
 
     source = "half the rank of the Jacobian: the zeros are a manifold (Hitchcock & Hoogland 2025, appendix A)"
     for case in cases():

@@ -21,7 +21,7 @@ from scipy.integrate import quad
 from lab.benchmarks.command import option, read_options
 from llc_core import SGLD, Contour, DeepLinearNetwork, free_energy, surface
 from llc_core.plane import PlaneRun, plane_law
-from llc_core.studies.papers.contours import LINE, learned, line_loop
+from llc_core.studies.papers.contour_sampling.contours import LINE, learned, line_loop
 
 BARRIER_STEPS, TRIP_STEPS = 2000, 4000
 STEP = 2.5e-4

@@ -22,9 +22,9 @@ from typing import Any
 
 from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
-from llc_core.studies.papers.crossings import Crossings, crossing_row, plain
 from llc_core.studies.papers.items import find
-from llc_core.studies.papers.two_points import EDGES, points
+from llc_core.studies.papers.learning_coefficient.crossings import Crossings, crossing_row, plain
+from llc_core.studies.papers.learning_coefficient.two_points import EDGES, points
 
 OUTPUT = Path(__file__).resolve().parents[2] / "results" / "landscapes_table.json"
 STEPS = (5e-4, 1e-4)

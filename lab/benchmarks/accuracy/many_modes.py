@@ -17,8 +17,8 @@ from lab.benchmarks.command import option, read_options
 from llc_core import surface
 from llc_core.plane import plane_law
 from llc_core.plane.exact import kl_of_cells
+from llc_core.studies.papers.contour_sampling.mode_methods import NOISE, started
 from llc_core.studies.papers.items import find
-from llc_core.studies.papers.mode_methods import NOISE, started
 
 METHODS = [each for each in find("002/figure-6").sizes["paper"].methods if each.times == 1]  # type: ignore[attr-defined]
 

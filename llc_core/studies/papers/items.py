@@ -14,34 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from llc_core.fields import known_keys, short
-from llc_core.studies.papers import (
-    bands,
+from llc_core.studies.papers.adaptive_samplers import correction_costs, late_metrics, laws
+from llc_core.studies.papers.contour_sampling import contours, digit_modes, modes, picture_tables, regrets, theta_laws
+from llc_core.studies.papers.function_space import bands, general_metrics, risks, same_chains
+from llc_core.studies.papers.learning_coefficient import (
     basins,
-    bounds,
     checks,
-    conditions,
-    contours,
-    correction_costs,
     crossings,
-    degeneracies,
-    digit_modes,
-    general_metrics,
-    heads,
-    late_metrics,
-    laws,
-    modes,
     new_data,
     optimisers,
     paths,
-    picture_tables,
-    regrets,
-    risks,
-    same_chains,
-    step_sizes,
-    theta_laws,
     two_points,
-    volumes,
 )
+from llc_core.studies.papers.local_sampling import bounds, conditions, degeneracies, heads, step_sizes, volumes
 from llc_core.studies.papers.study import STUDIES, Study
 
 FOLDER = Path(__file__).resolve().parents[3] / "lab" / "papers"

@@ -9,7 +9,7 @@ import pytest
 
 from llc_core.interactions.contour import Contour
 from llc_core.references.learned_theta import theta_law
-from llc_core.studies.papers.theta_laws import OWN, STEP
+from llc_core.studies.papers.contour_sampling.theta_laws import OWN, STEP
 
 pytest.importorskip("numba")
 BINS = OWN.bins

@@ -8,7 +8,7 @@ from llc_core.bins import Bins
 from llc_core.stationary.distances import total_variation
 from llc_core.stationary.held_metric import held_masses
 from llc_core.stationary.limit import limit_law, target_law
-from llc_core.studies.papers.late_metrics import held_chains
+from llc_core.studies.papers.adaptive_samplers.late_metrics import held_chains
 
 TARGET = target_law("normal").masses()
 

@@ -12,7 +12,7 @@ from cases import few
 from app.server.cli import build_parser
 from llc_core.cli.commands import main
 from llc_core.studies.papers import items
-from llc_core.studies.papers.risks import RiskCourses
+from llc_core.studies.papers.function_space.risks import RiskCourses
 from llc_core.studies.papers.study import STUDIES
 from llc_core.sweeps import costs
 

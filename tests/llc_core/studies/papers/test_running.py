@@ -8,8 +8,9 @@ import json
 import numpy as np
 import pytest
 
-from llc_core.studies.papers import items, step_sizes
-from llc_core.studies.papers.laws import Panel
+from llc_core.studies.papers import items
+from llc_core.studies.papers.adaptive_samplers.laws import Panel
+from llc_core.studies.papers.local_sampling import step_sizes
 from llc_core.studies.papers.running import run_item, study_of
 
 

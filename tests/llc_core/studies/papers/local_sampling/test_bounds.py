@@ -9,11 +9,11 @@ import pytest
 
 from llc_core import planar_landscape
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import bounds, conditions
-from llc_core.studies.papers.bounds import Bounds
-from llc_core.studies.papers.conditions import Conditions
+from llc_core.studies.papers.local_sampling import bounds, conditions
+from llc_core.studies.papers.local_sampling.bounds import Bounds
+from llc_core.studies.papers.local_sampling.conditions import Conditions
+from llc_core.studies.papers.local_sampling.volumes import regular_constant
 from llc_core.studies.papers.study import Place
-from llc_core.studies.papers.volumes import regular_constant
 
 ROWS = [{"k": [1, 0]}]
 

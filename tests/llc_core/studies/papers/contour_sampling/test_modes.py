@@ -10,9 +10,9 @@ import pytest
 from llc_core.plane.exact import plane_law
 from llc_core.potentials.plane.surfaces import surface
 from llc_core.studies.keeping import Kept
+from llc_core.studies.papers.contour_sampling.mode_methods import NOISE, exact_points, kept, kl_by_neighbours, of_cells
+from llc_core.studies.papers.contour_sampling.modes import share_of
 from llc_core.studies.papers.items import find
-from llc_core.studies.papers.mode_methods import NOISE, exact_points, kept, kl_by_neighbours, of_cells
-from llc_core.studies.papers.modes import share_of
 from llc_core.studies.papers.study import Place
 
 

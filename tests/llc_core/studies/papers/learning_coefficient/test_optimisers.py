@@ -11,8 +11,8 @@ import pytest
 
 from llc_core.cli.commands import main
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import optimisers
-from llc_core.studies.papers.optimisers import ENTROPY, PLAIN, GammaBySteps, TwoOptimisers, lower
+from llc_core.studies.papers.learning_coefficient import optimisers
+from llc_core.studies.papers.learning_coefficient.optimisers import ENTROPY, PLAIN, GammaBySteps, TwoOptimisers, lower
 from llc_core.studies.papers.study import Place
 
 SMALL = TwoOptimisers(seeds=2, epochs=(0, 1), steps=20, width=8, layers=1)

@@ -26,7 +26,7 @@ from llc_core.references.functions.general_metrics import (
 )
 from llc_core.stationary.distances import total_variation
 from llc_core.studies.papers.claims import Claim, Measured, at_least, at_most, near
-from llc_core.studies.papers.same_chains import CELLS, GROUPS, ROUNDING
+from llc_core.studies.papers.function_space.same_chains import CELLS, GROUPS, ROUNDING
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
 STEP, LAW_STEP, CONCENTRATION = 4e-3, 1e-3, 1.0

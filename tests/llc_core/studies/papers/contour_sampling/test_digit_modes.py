@@ -9,7 +9,7 @@ from sentences import tells
 
 from llc_core.networks import build_model
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers.digit_modes import CONTOUR, SGD, SGLD, WALKS, _told, counted
+from llc_core.studies.papers.contour_sampling.digit_modes import CONTOUR, SGD, SGLD, WALKS, _told, counted
 from llc_core.studies.papers.items import find
 from llc_core.studies.papers.study import Place
 from llc_core.studies.pictures import ClassifierChains, picture_task

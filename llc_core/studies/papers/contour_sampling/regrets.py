@@ -28,7 +28,7 @@ from llc_core.fields import hyper
 from llc_core.studies.papers.claims import Claim, Measured, less
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
-FILE = Path(__file__).resolve().parents[3] / "lab" / "data" / "mushroom.csv"
+FILE = Path(__file__).resolve().parents[4] / "lab" / "data" / "mushroom.csv"
 AGENTS: Mapping[str, tuple[Callable[..., SampledNets], Policy]] = {
     "ConstSGD": (const_sgd, PosteriorMean()),
     "EpsGreedy": (eps_greedy, EpsilonGreedy()),

@@ -7,8 +7,8 @@ import pytest
 
 from llc_core.networks import build_model
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers.heads import Heads
 from llc_core.studies.papers.items import find
+from llc_core.studies.papers.local_sampling.heads import Heads
 from llc_core.studies.papers.study import Place
 
 SMALL = find("000/figure-4").sizes["small"]

@@ -14,7 +14,7 @@ from llc_core.config import RunConfig
 from llc_core.fields import hyper, numbers
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less, near
-from llc_core.studies.papers.crossings import CHAIN_STEPS, finish, known
+from llc_core.studies.papers.learning_coefficient.crossings import CHAIN_STEPS, finish, known
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 from llc_core.theory.quadrature import posterior
 

@@ -17,7 +17,7 @@ from llc_core.fields import hyper, is_list, short, whole
 from llc_core.networks.data import KNOWN, Split
 from llc_core.networks.published import PictureSettings
 from llc_core.studies.papers.claims import Claim, Measured, at_least, at_most, less
-from llc_core.studies.papers.optimisers import NO_FILES
+from llc_core.studies.papers.learning_coefficient.optimisers import NO_FILES
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 from llc_core.studies.pictures.chains import ClassifierChains
 from llc_core.studies.pictures.methods import METHODS, Method, contour_of

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import late_metrics
-from llc_core.studies.papers.correction_costs import CorrectionCosts
-from llc_core.studies.papers.late_metrics import LateMetrics
+from llc_core.studies.papers.adaptive_samplers import late_metrics
+from llc_core.studies.papers.adaptive_samplers.correction_costs import CorrectionCosts
+from llc_core.studies.papers.adaptive_samplers.late_metrics import LateMetrics
 from llc_core.studies.papers.study import Place
 
 

@@ -15,7 +15,7 @@ from llc_core.fields import hyper
 from llc_core.interactions.contour import Contour
 from llc_core.references.learned_theta import ThetaLaw, theta_law
 from llc_core.studies.papers.claims import Claim, Measured, at_most, less, near
-from llc_core.studies.papers.contours import learned, line_loop, two_sided
+from llc_core.studies.papers.contour_sampling.contours import learned, line_loop, two_sided
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
 
 OWN = Contour(low=0.0, high=3.0, bins=5, zeta=0.75, rate=0.5, rate_power=0.6, rate_offset=100.0)

@@ -17,8 +17,8 @@ from llc_core.compute.streams import torch_stream
 from llc_core.fields import hyper, numbers
 from llc_core.potentials import DeepLinearNetwork
 from llc_core.studies.papers.claims import Claim, Measured, at_least, at_most, near
+from llc_core.studies.papers.local_sampling.volumes import FAR, NEAR
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
-from llc_core.studies.papers.volumes import FAR, NEAR
 
 SAMPLES = 500
 """Rows of a minibatch, as in the paper."""

@@ -11,8 +11,8 @@ from sentences import tells
 from llc_core.groups import Groups
 from llc_core.interactions import ReplicaExchange
 from llc_core.studies.keeping import Kept
+from llc_core.studies.papers.contour_sampling.picture_tables import OURS
 from llc_core.studies.papers.items import find
-from llc_core.studies.papers.picture_tables import OURS
 from llc_core.studies.papers.study import Place
 from llc_core.studies.pictures import METHODS, ClassifierChains
 

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import theta_laws
-from llc_core.studies.papers.contours import learned, line_loop, two_sided
+from llc_core.studies.papers.contour_sampling import theta_laws
+from llc_core.studies.papers.contour_sampling.contours import learned, line_loop, two_sided
+from llc_core.studies.papers.contour_sampling.theta_laws import OWN, STEP, Spread, ThetaCopies, ThetaSpread, theta_law
 from llc_core.studies.papers.study import Place
-from llc_core.studies.papers.theta_laws import OWN, STEP, Spread, ThetaCopies, ThetaSpread, theta_law
 
 pytest.importorskip("numba")
 RUNS, MARKS = 2500, (1000, 50_000)

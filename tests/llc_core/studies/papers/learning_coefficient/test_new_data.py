@@ -10,9 +10,9 @@ import pytest
 from llc_core.studies.data_errors import DataErrors
 from llc_core.studies.information import generalisation
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import new_data
 from llc_core.studies.papers.claims import Measured
-from llc_core.studies.papers.new_data import APART, NETWORKS, NewData, theory
+from llc_core.studies.papers.learning_coefficient import new_data
+from llc_core.studies.papers.learning_coefficient.new_data import APART, NETWORKS, NewData, theory
 from llc_core.studies.papers.study import Place
 
 NU, SETS = 3.0, 12

@@ -16,7 +16,7 @@ from llc_core.fields import hyper, numbers, plain
 from llc_core.potentials.plane.regression import planar_from
 from llc_core.references.nuts import nuts_draws
 from llc_core.studies.papers.claims import Claim, Measured, alike, less
-from llc_core.studies.papers.crossings import CHAIN_STEPS, SLACK, TRAJECTORY
+from llc_core.studies.papers.learning_coefficient.crossings import CHAIN_STEPS, SLACK, TRAJECTORY
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 from llc_core.theory.quadrature import posterior
 

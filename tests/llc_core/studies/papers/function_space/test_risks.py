@@ -9,7 +9,7 @@ import pytest
 
 from llc_core.cli.commands import main
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers.risks import FOLLOWED, Case, RiskCourses, Seen
+from llc_core.studies.papers.function_space.risks import FOLLOWED, Case, RiskCourses, Seen
 from llc_core.studies.papers.study import Place
 from llc_core.studies.risk.comparison import DESCENT
 from llc_core.studies.risk.courses import LOSS_ALONE, MALA

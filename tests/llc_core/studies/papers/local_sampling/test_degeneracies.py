@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import degeneracies
-from llc_core.studies.papers.degeneracies import ROUNDING, Degeneracies, along, cases, jacobian, tangents
+from llc_core.studies.papers.local_sampling import degeneracies
+from llc_core.studies.papers.local_sampling.degeneracies import ROUNDING, Degeneracies, along, cases, jacobian, tangents
 from llc_core.studies.papers.study import Place
 
 WITHOUT_CHAINS = Degeneracies(rows=60, steps=0, seed=5)

@@ -13,7 +13,7 @@ import numpy as np
 from llc_core.fields import hyper
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.studies.papers.claims import Claim, Measured, at_most
-from llc_core.studies.papers.crossings import Entry, known, read_entries
+from llc_core.studies.papers.learning_coefficient.crossings import Entry, known, read_entries
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
 from llc_core.theory.quadrature import posterior
 

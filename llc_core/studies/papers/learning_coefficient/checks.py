@@ -21,7 +21,7 @@ from llc_core.potentials.base import Potential
 from llc_core.potentials.plane.regression import planar_landscape
 from llc_core.samplers.mala import MALA
 from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, less
-from llc_core.studies.papers.crossings import CHAIN_STEPS, SLACK, Entry, read_entries, read_steps
+from llc_core.studies.papers.learning_coefficient.crossings import CHAIN_STEPS, SLACK, Entry, read_entries, read_steps
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register, rising
 from llc_core.studies.temperatures import reweighted, temperature_llc
 from llc_core.theory.quadrature import posterior

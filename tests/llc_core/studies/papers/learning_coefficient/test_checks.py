@@ -11,8 +11,8 @@ import torch
 from llc_core import planar_landscape
 from llc_core.engine.target import Target
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers import checks
-from llc_core.studies.papers.checks import Checks, looked
+from llc_core.studies.papers.learning_coefficient import checks
+from llc_core.studies.papers.learning_coefficient.checks import Checks, looked
 from llc_core.studies.papers.study import Place
 
 GAMMA, SIZE, ROWS = 3.0, 0.01, [{"k": [0, 1]}]

@@ -13,7 +13,7 @@ from llc_core.fields import hyper, is_list, short
 from llc_core.plane.exact import PlaneLaw, kl_of_cells, plane_law
 from llc_core.potentials.plane.surfaces import surface
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less
-from llc_core.studies.papers.mode_methods import NOISE, Method, followed, read_methods
+from llc_core.studies.papers.contour_sampling.mode_methods import NOISE, Method, followed, read_methods
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
 GRADIENTS_A_SECOND, PUSHES_A_SECOND = 4e6, 6e3

@@ -23,7 +23,7 @@ from llc_core.networks.tokens import text_rows
 from llc_core.networks.training import Checkpoint, train
 from llc_core.samplers.registry import build as build_sampler
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less
-from llc_core.studies.papers.crossings import rank_correlation, read_steps
+from llc_core.studies.papers.learning_coefficient.crossings import rank_correlation, read_steps
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register, rising
 
 FLOPS = 2e10

@@ -1,0 +1,1 @@
+"""Studies of Lau, Murfet & Wei on the local learning coefficient: losses of two parameters, optimisers, new data."""

@@ -1,0 +1,1 @@
+"""Studies of Hitchcock & Hoogland, a benchmark for local posterior sampling: deep linear networks, ReLU networks, heads."""
