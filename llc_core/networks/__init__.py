@@ -1,16 +1,16 @@
 """Real networks: data sets, models, training with checkpoints, and λ̂ along the way."""
 
 from llc_core.networks.checkpoints import potential_at
-from llc_core.networks.data import Halves, Split, digit_halves, digits, mnist, small_mnist
+from llc_core.networks.data.pictures import cifar10, cifar100, svhn
+from llc_core.networks.data.splits import Halves, Split, digit_halves, digits, mnist, small_mnist
+from llc_core.networks.data.text import TokenRows, synthetic_text, token_rows
+from llc_core.networks.data.tokens import Tokenizer, shipped_text, text_rows
 from llc_core.networks.files import load_state, save_state
 from llc_core.networks.heads import head_masks
 from llc_core.networks.models import MODELS, build_model
 from llc_core.networks.optimizers import Adam, AdamW, EntropySGD, MomentumSGD
 from llc_core.networks.parts import named_parts
-from llc_core.networks.pictures import cifar10, cifar100, svhn
 from llc_core.networks.published import PUBLISHED, PictureSettings, picture_settings
-from llc_core.networks.text import TokenRows, synthetic_text, token_rows
-from llc_core.networks.tokens import Tokenizer, shipped_text, text_rows
 from llc_core.networks.training import Checkpoint, Training, train
 
 __all__ = [

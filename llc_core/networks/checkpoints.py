@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.networks.training import Checkpoint
 from llc_core.potentials.module.network import NetworkPotential
 from llc_core.potentials.module.parameters import plain_name, uncompiled

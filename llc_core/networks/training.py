@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import whole
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.networks.optimizers import Optimizer, build_optimizer
 from llc_core.potentials.module.losses import Loss, as_loss, hits, settled
 

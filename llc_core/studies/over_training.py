@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from llc_core.estimating import estimate
 from llc_core.networks.checkpoints import potential_at
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.networks.training import Checkpoint, Training
 from llc_core.potentials.module.data.kept import taken_in
 from llc_core.results import Estimate

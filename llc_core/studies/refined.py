@@ -17,7 +17,7 @@ from torch import nn
 
 from llc_core.estimating import estimate
 from llc_core.fields import is_list, whole
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.networks.parts import LAYER, LAYERS, named_parts
 from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork, spanning

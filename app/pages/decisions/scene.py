@@ -19,7 +19,7 @@ from llc_core.decisions import Mushrooms
 from llc_core.engine.resolve import Resolved, resolve
 from llc_core.ensembles import EnsemblePrediction, predictive
 from llc_core.networks import Split, build_model, digit_halves, train
-from llc_core.networks.data import KNOWN
+from llc_core.networks.data.splits import KNOWN
 
 TRAINING = 500
 SHOWN = 14

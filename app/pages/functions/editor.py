@@ -23,7 +23,7 @@ from app.pages.functions.config import (
 )
 from app.style.layout import Viewed, complain, complaint, folded, prose
 from llc_core.fields import Hyper, one_line
-from llc_core.networks.tables import read_table
+from llc_core.networks.data.tables import read_table
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
 from llc_core.potentials.bayesian.network import LEAST_VARIANCE

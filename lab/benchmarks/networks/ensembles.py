@@ -26,7 +26,7 @@ from lab.benchmarks.machine import machine
 from llc_core.ensembles import EnsemblePrediction
 from llc_core.ensembles.scores import CalibrationCurve, calibration_curve
 from llc_core.networks import build_model, digit_halves, train
-from llc_core.networks.data import KNOWN
+from llc_core.networks.data.splits import KNOWN
 
 MLP = {"kind": "mlp", "widths": [64, 32, KNOWN]}
 LINEAR = {"kind": "mlp", "widths": [64, KNOWN]}

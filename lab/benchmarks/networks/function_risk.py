@@ -21,7 +21,7 @@ import lab
 from lab.benchmarks.command import option, read_options
 from lab.benchmarks.machine import machine
 from llc_core.decisions.mushrooms import read_mushrooms
-from llc_core.networks.tables import UCI, Table, read_table, tabular, uci
+from llc_core.networks.data.tables import UCI, Table, read_table, tabular, uci
 from llc_core.studies.keeping import Kept, Row
 from llc_core.studies.risk.comparison import HMC, Effort, Risks, measured, standard_error
 from llc_core.studies.risk.task import semi_synthetic
@@ -124,7 +124,7 @@ def main() -> None:
         {"only": ["iris"], "tasks": 1, "rows": 20, "chains": 2, "gradients": 20, "moves": 20},
         one_thread=True,
         csv=option([], "a table of inputs; may be given several times", action="append"),
-        uci=option(None, "a folder with files of the UCI repository, see llc_core.networks.tables.uci", type=Path),
+        uci=option(None, "a folder with files of the UCI repository, see llc_core.networks.data.tables.uci", type=Path),
         only=option([], "names of tables, in place of all six", action="append"),
         tasks=4,
         rows=option(60, "a fifth of them is held out"),

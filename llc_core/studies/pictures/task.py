@@ -9,8 +9,8 @@ from pathlib import Path
 from torch import Tensor
 
 from llc_core.fields import choice
-from llc_core.networks.data import KNOWN, Split, digit_halves, mnist, small_mnist
-from llc_core.networks.pictures import cifar10, cifar100, svhn
+from llc_core.networks.data.pictures import cifar10, cifar100, svhn
+from llc_core.networks.data.splits import KNOWN, Split, digit_halves, mnist, small_mnist
 
 FILES: Mapping[str, tuple[Callable[[Path], Split], int]] = {"cifar10": (cifar10, 10), "cifar100": (cifar100, 100)}
 HALVES: Mapping[str, Callable[[Path | None], Split | None]] = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from llc_core.compute.streams import numpy_stream, torch_stream
 from llc_core.fields import number, whole
-from llc_core.networks.tables import Table
+from llc_core.networks.data.tables import Table
 from llc_core.potentials.bayesian.data import MOST_SAMPLES
 from llc_core.potentials.bayesian.likelihoods import laplace_scale
 from llc_core.potentials.bayesian.network import BayesianNetwork, checked_inputs

@@ -14,7 +14,7 @@ from cases import few
 from llc_core import BayesianNetwork, DeepLinearNetwork, NetworkPotential, decisions, estimate, free_energy, predictive
 from llc_core.line.run import LineRun
 from llc_core.networks import build_model, synthetic_text, train
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.potentials import landscape, planar_landscape
 from llc_core.potentials.deep_linear import data as linear_data
 from llc_core.references.gibbs import gibbs_reference

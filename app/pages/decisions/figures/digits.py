@@ -14,7 +14,7 @@ from app.pages.decisions.job.digits import Scores
 from app.pages.decisions.scene import Digits, Said
 from app.style import theme
 from app.style.figures import house_figure
-from llc_core.networks.data import KNOWN
+from llc_core.networks.data.splits import KNOWN
 
 SCALE_HEIGHT, HISTOGRAM_HEIGHT, CURVE_HEIGHT = 270, 230, 230
 MOST = math.log(KNOWN)

@@ -14,7 +14,7 @@ from torch.nn import functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from llc_core.fields import hyper, is_list, short, whole
-from llc_core.networks.data import KNOWN, Split
+from llc_core.networks.data.splits import KNOWN, Split
 from llc_core.networks.published import PictureSettings
 from llc_core.studies.papers.claims import Claim, Measured, at_least, at_most, less
 from llc_core.studies.papers.learning_coefficient.optimisers import NO_FILES

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import choice, hyper, is_list, short, whole
-from llc_core.networks.tables import TABULAR, UCI, Table, tabular, uci
+from llc_core.networks.data.tables import TABULAR, UCI, Table, tabular, uci
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
 from llc_core.potentials.bayesian.passes import Layout
 from llc_core.references.functions.mixture import SETTLED

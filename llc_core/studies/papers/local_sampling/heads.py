@@ -15,11 +15,11 @@ from torch import nn
 from llc_core.estimating import estimate
 from llc_core.fields import Settings, hyper, is_list, short
 from llc_core.networks.checkpoints import potential_at
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
+from llc_core.networks.data.tokens import text_rows
 from llc_core.networks.heads import head_masks
 from llc_core.networks.models import build_model
 from llc_core.networks.optimizers import AdamW
-from llc_core.networks.tokens import text_rows
 from llc_core.networks.training import Checkpoint, train
 from llc_core.samplers.registry import build as build_sampler
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less

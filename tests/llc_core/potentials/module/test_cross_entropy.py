@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from llc_core import CrossEntropy, NetworkPotential, with_rows
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.networks.training import train
 
 ROWS, CLASSES = 24, 5

@@ -15,7 +15,7 @@ from app.runs.tasks import Results
 from llc_core import BayesianNetwork, RunConfig
 from llc_core.engine.resolve import resolve
 from llc_core.fields import one_line
-from llc_core.networks.tables import TABULAR, read_table, tabular
+from llc_core.networks.data.tables import TABULAR, read_table, tabular
 from llc_core.potentials import price
 from llc_core.studies.risk.comparison import Effort, Found, TaskRisks
 from llc_core.studies.risk.predictors import DESCENT_STEPS

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from llc_core.networks import digits, mnist, small_mnist, synthetic_text
-from llc_core.networks.data import read_idx
+from llc_core.networks.data.splits import read_idx
 
 
 def idx(array: np.ndarray, code: int = 0x08) -> bytes:

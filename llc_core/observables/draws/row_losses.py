@@ -12,7 +12,7 @@ from torch import Tensor
 
 from llc_core.fields import hyper, short, whole
 from llc_core.observables.base import gives_samples, register
-from llc_core.observables.kept_rows import MOST_DRAWS, KeptRows
+from llc_core.observables.draws.kept_rows import MOST_DRAWS, KeptRows
 from llc_core.observables.look import ROWS, Group, Look, RunShape
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import NetworkPotential

@@ -12,7 +12,7 @@ TEXT = "low lower lowest newer newest wide wider, low low\n" * 3
 
 def by_hand(text: str, vocabulary: int) -> list[tuple[int, int]]:
     """The pairs that are learned, counted anew each time."""
-    from llc_core.networks.tokens import PIECES
+    from llc_core.networks.data.tokens import PIECES
 
     words, pairs = [list(word.encode()) for word in PIECES.findall(text)], []
     for token in range(256, vocabulary):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from llc_core.fields import hyper
 from llc_core.observables.base import register
-from llc_core.observables.kept_rows import KeptRows
+from llc_core.observables.draws.kept_rows import KeptRows
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
 

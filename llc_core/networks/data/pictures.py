@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import choice, whole
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 
 SIDE = 32
 PIXELS = 3 * SIDE * SIDE

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from llc_core.fields import number, whole
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 
 PIECES = re.compile(r" ?\w+| ?[^\s\w]+|\s+")
 """Words with the space before them; no token reaches over the end of one."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from llc_core.fields import hyper, short
 from llc_core.observables.base import register
-from llc_core.observables.kept_rows import KeptRows
+from llc_core.observables.draws.kept_rows import KeptRows
 from llc_core.observables.look import Look
 from llc_core.potentials.base import Potential
 

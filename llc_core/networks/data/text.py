@@ -10,7 +10,7 @@ from torch import Tensor
 from llc_core.compute.precision import SINGLE
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import number, whole
-from llc_core.networks.data import Split
+from llc_core.networks.data.splits import Split
 from llc_core.potentials.module.losses import IGNORED
 
 SHARPNESS = 1.5

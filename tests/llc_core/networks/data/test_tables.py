@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llc_core.networks import tables
-from llc_core.networks.tables import TABULAR, UCI, Table, read_table, tabular, uci
+from llc_core.networks.data import tables
+from llc_core.networks.data.tables import TABULAR, UCI, Table, read_table, tabular, uci
 
 
 def test_header_separator_and_byte_order_mark_are_found():

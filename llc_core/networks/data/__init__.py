@@ -1,0 +1,1 @@
+"""Data sets for networks: digits, pictures, tables, text and its tokens."""
