@@ -48,7 +48,7 @@ def test_modules_that_a_string_names_are_there(folder):
     "planted, name",
     [
         ("python -m lab.benchmarks.dln_devinterp --rounds 3", "lab.benchmarks.dln_devinterp"),
-        ("`lab.benchmarks.speed.linear_networks.nothing`", "lab.benchmarks.speed.linear_networks.nothing"),
+        ("`lab.benchmarks.speed.modules.nothing`", "lab.benchmarks.speed.modules.nothing"),
         ("See app.pages.benchmark.figure.", "app.pages.benchmark.figure"),
     ],
 )
@@ -64,7 +64,7 @@ def test_a_planted_name_that_is_put_together_is_found():
 
 
 def test_names_that_are_there_are_not_dead():
-    there = "lab.benchmarks.speed.line, llc_core.sweeps.series.curves, app.pages.benchmark.config, lab/results/a.json"
+    there = "lab.benchmarks.speed.stores, llc_core.sweeps.series.curves, app.pages.benchmark.config, lab/results/a.json"
     assert not dead(there) and not dead("llc_core.sqlite and lab.toml")
 
 
@@ -77,5 +77,8 @@ def test_every_exception_is_needed():
 
 
 def test_commands_of_a_document_are_found_across_lines():
-    text = "Run `OMP_NUM_THREADS=1 python -m lab.benchmarks.speed.line\n--rounds 3`.\n\n    python -m lab.benchmarks.a.b 1 … 3  # why\n"
-    assert commands.commands(text) == [("lab.benchmarks.speed.line", "--rounds", "3"), ("lab.benchmarks.a.b", "1", "3")]
+    text = "Run `OMP_NUM_THREADS=1 python -m lab.benchmarks.speed.stores\n--rounds 3`.\n\n    python -m lab.benchmarks.a.b 1 … 3  # why\n"
+    assert commands.commands(text) == [
+        ("lab.benchmarks.speed.stores", "--rounds", "3"),
+        ("lab.benchmarks.a.b", "1", "3"),
+    ]

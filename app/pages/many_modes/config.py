@@ -19,7 +19,7 @@ MAX_GRADIENTS, MAX_TRIALS, MAX_CHAINS, MAX_LEVELS, MAX_BINS, MAX_PERIOD = 20_000
 CELLS, FINE = 5, 50
 """Cells along each axis: of the comparison with the exact masses, and of the picture of the density."""
 FIRST_STEPS = 1000
-"""Steps that do not count, after the pilot where there is one; as in `lab.benchmarks.accuracy.many_modes`."""
+"""Steps that do not count, after the pilot where there is one; as in `lab.benchmarks.accuracy.modes.many_modes`."""
 TWO_BASINS = "two_basins"
 """The surface whose line of minima (λ = ½) competes with a point (λ = ¼)."""
 CROSS = ((0.0, -1.0), (0.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 0.0))

@@ -197,7 +197,7 @@ def run_to_the_end(page: ManyModes, seconds: float = 120) -> State:
 
 @pytest.mark.slow
 def test_the_default_ends_where_the_benchmark_does():
-    """Medians of 60 trials are 0.0105 and 0.0012 (`lab.benchmarks.accuracy.many_modes`); logs of single trials have
+    """Medians of 60 trials are 0.0105 and 0.0012 (`lab.benchmarks.accuracy.modes.many_modes`); logs of single trials have
     standard deviations of 0.41 and 0.33, so that medians of 16 have standard errors of 0.13 and 0.11: four of them here."""
     page = ManyModes()
     try:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab.benchmarks.accuracy.patterning import (
+from lab.benchmarks.accuracy.influence.patterning import (
     LAYERS,
     RUN,
     drawn,

@@ -1,6 +1,6 @@
 """Networks of one shape as one batch against one after the other: how many times faster a step of each is.
 
-    python -m lab.benchmarks.speed.family [--device cuda]
+    python -m lab.benchmarks.speed.deep_linear.family [--device cuda]
 
 SGLD, two chains a network, one and ten step sizes. Steps of one network and of 4 and 16 together are taken in turn, processor
 time on a CPU; medians over the rounds.

@@ -1,9 +1,9 @@
 """Does a ladder of temperatures find λ, its multiplicity and log Z? Five minima whose answers are known, ten seeds each.
 
-    python -m lab.benchmarks.accuracy.free_energy
-    python -m lab.benchmarks.accuracy.free_energy --seeds 3 --only 3-3-3
-    python -m lab.benchmarks.accuracy.free_energy --simulated --seeds 20      the fit alone, on exact levels with normal errors
-    python -m lab.benchmarks.accuracy.free_energy --basins --seeds 2          which of two basins has the posterior, against quadrature
+    python -m lab.benchmarks.accuracy.modes.free_energy
+    python -m lab.benchmarks.accuracy.modes.free_energy --seeds 3 --only 3-3-3
+    python -m lab.benchmarks.accuracy.modes.free_energy --simulated --seeds 20      the fit alone, on exact levels with normal errors
+    python -m lab.benchmarks.accuracy.modes.free_energy --basins --seeds 2          which of two basins has the posterior, against quadrature
 
 Losses are those of the population (surfaces; networks of the true product 0 without noise): surfaces down to nβ = 10⁶, networks down
 to 10¹⁸ or 10²⁴, with fewer steps, so that no minimum takes more than 3.2 million gradients (a sweep of exact draws counts once for each layer).

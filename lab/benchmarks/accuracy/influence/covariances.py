@@ -1,6 +1,6 @@
 """Covariances of losses beside linear regressions in closed form: kernel, influence, susceptibilities, and how their errors cover.
 
-    python -m lab.benchmarks.accuracy.covariances        100 seeds; a quarter of an hour of one core
+    python -m lab.benchmarks.accuracy.influence.covariances        100 seeds; a quarter of an hour of one core
 
 Independent draws and autoregressive chains tell of the estimators alone; HMC on the same regression of the whole way.
 """

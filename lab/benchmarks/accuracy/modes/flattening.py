@@ -1,7 +1,7 @@
 """How flat is flat, how much do chains that share θ save, and are barriers and round trips what theory says? (Paper 002 and ladders.)
 
-    python -m lab.benchmarks.accuracy.flattening
-    python -m lab.benchmarks.accuracy.flattening --seeds 5 --steps 20000
+    python -m lab.benchmarks.accuracy.modes.flattening
+    python -m lab.benchmarks.accuracy.modes.flattening --seeds 5 --steps 20000
 
 Flatness: at ζ = 1 bins of energy are visited alike, on the 25 modes without noise on the energy. θ is that at which learning stands
 still, or the masses of the bins; with these, bins in which a minimum or a maximum of the surface lies are not visited alike, since the

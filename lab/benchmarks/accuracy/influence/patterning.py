@@ -1,6 +1,6 @@
 """Patterning: whether weights of rows move a mean by what is asked, exactly known for regressions, and as resampled for a deep linear network.
 
-    python -m lab.benchmarks.accuracy.patterning        a quarter of an hour of one core
+    python -m lab.benchmarks.accuracy.influence.patterning        a quarter of an hour of one core
 
 Beside it what is usual, a pseudo-inverse of slopes of first order, chosen and believed on the same draws; and what the same weights
 change at the least loss, where the network is trained again and not sampled.

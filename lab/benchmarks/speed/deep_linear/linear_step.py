@@ -1,6 +1,6 @@
 """What two things save in a step of a deep linear network on a CPU: the cut at the narrowest layer, and the compiled loop.
 
-`python -m lab.benchmarks.speed.linear_step [--size-class 10K] [--problems 12] [--blas numpy torch] [--samplers …]`. The same step with and without
+`python -m lab.benchmarks.speed.deep_linear.linear_step [--size-class 10K] [--problems 12] [--blas numpy torch] [--samplers …]`. The same step with and without
 them, in turn, one thread, best of the rounds: a full gradient of all chains whole and cut (`llc_core.potentials.deep_linear.cut`), and
 a whole step with update and noise by torch's operations and in one loop (`llc_core.engine.stepping.compiled`), the gradient cut in both.
 """
@@ -47,7 +47,8 @@ def main() -> None:
                 str(options.rounds),
             ]
             subprocess.run(
-                [sys.executable, "-m", "lab.benchmarks.speed.linear_step", *more, "--blas", library], check=True
+                [sys.executable, "-m", "lab.benchmarks.speed.deep_linear.linear_step", *more, "--blas", library],
+                check=True,
             )
         return
     os.environ["LLC_LAB_BLAS"] = options.blas[0]

@@ -1,6 +1,6 @@
 """Second moments of PSGLD and its correction on a ten-dimensional standard normal.
 
-    python -m lab.benchmarks.accuracy.ten_dimensions
+    python -m lab.benchmarks.accuracy.stationary.ten_dimensions
 
 α = 0.5, λ = 0.1, ε = 1e-3 (Rensmeyer & Niggemann 2025 test one dimension). Every coordinate's E w² is given with its
 standard error over chains; the target's is 1.

@@ -1,6 +1,6 @@
 """How near a step of RMSProp-SGLD on a large deep linear network comes to what the device can do.
 
-`python -m lab.benchmarks.speed.roofline --size-class 100M --device cuda`. Every way to step (`llc_core.engine.stepping.recorded`) and every
+`python -m lab.benchmarks.speed.deep_linear.roofline --size-class 100M --device cuda`. Every way to step (`llc_core.engine.stepping.recorded`) and every
 precision of products (`llc_core.compute.precision`) is measured in turn. Two ceilings are measured in the same run: products of
 the network's own shapes (operations/s) and a fused multiply-add over vectors of its size (bytes/s). A step must do the
 products, and read and write each parameter's state: 24 bytes for RMSProp-SGLD in float32 (δ, gradient, v read; δ, v written;

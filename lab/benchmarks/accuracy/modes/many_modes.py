@@ -1,7 +1,7 @@
 """Which chains find 25 modes? KL over the exact cell masses, at equal gradients (Deng et al., paper 002).
 
-    python -m lab.benchmarks.accuracy.many_modes
-    python -m lab.benchmarks.accuracy.many_modes --trials 10 --gradients 100000
+    python -m lab.benchmarks.accuracy.modes.many_modes
+    python -m lab.benchmarks.accuracy.modes.many_modes --trials 10 --gradients 100000
 
 Noise of standard deviation 0.25 on energies and gradients. Every trial is a group of chains of its own; the steps are those
 of the paper, and of a ladder of three temperatures that swaps at each step. Seconds are those of the processor.

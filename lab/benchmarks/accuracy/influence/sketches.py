@@ -1,6 +1,6 @@
 """How far is a sketch of a loss kernel off, beside the whole one from the same draws, and what memory does each take?
 
-python -m lab.benchmarks.accuracy.sketches        two minutes of one core
+python -m lab.benchmarks.accuracy.influence.sketches        two minutes of one core
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The exact distribution at a finite step size against simulation: total variation and seconds.
 
-    python -m lab.benchmarks.accuracy.exact_law
-    python -m lab.benchmarks.accuracy.exact_law --chains 20000 --steps 2000
+    python -m lab.benchmarks.accuracy.stationary.exact_law
+    python -m lab.benchmarks.accuracy.stationary.exact_law --chains 20000 --steps 2000
 
 80 bins of width 0.1 on [−4, 4] and two tails. Chains start from the target; the first half is burn-in. "noise"
 is what the total variation would be for independent samples in that number; visits of one chain are not independent.

@@ -1,6 +1,6 @@
 """Mean and variance of the loss along chains: both are λ, and what is expected at this n, nβ and γ.
 
-    OMP_NUM_THREADS=1 python -m lab.benchmarks.accuracy.trace_law [--seeds 4]
+    OMP_NUM_THREADS=1 python -m lab.benchmarks.accuracy.stationary.trace_law [--seeds 4]
 
 Chains of the engine's own choice on two networks, whose nβΔL tends to a Gamma(λ, 1) as n grows: its mean and its variance are both λ.
 The variance has the finite step's share taken off, as in every estimate.

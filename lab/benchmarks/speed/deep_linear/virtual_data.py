@@ -1,6 +1,6 @@
 """Data made where they are used against rows kept in memory: time of a minibatch step, and of the moments over all data.
 
-    python -m lab.benchmarks.speed.virtual_data [--device cuda]
+    python -m lab.benchmarks.speed.deep_linear.virtual_data [--device cuda]
 
 SGLD, four chains, batches of 500 of n = 10⁶ rows. "fresh": without kept moments of batches. Both ways in turn, processor time
 on a CPU; medians over the rounds. With LLC_LAB_GPU=fused rows are made by one compiled kernel.

@@ -1,6 +1,6 @@
 """One-dimensional PSGLD: the compiled kernel beside the engine and a plain vectorised numpy loop, in one run.
 
-python -m lab.benchmarks.speed.line
+python -m lab.benchmarks.speed.low_dimensions.line
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Several minima: which of them chains find, what sharing θ or a ladder of temperatures saves."""

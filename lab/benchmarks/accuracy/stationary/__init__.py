@@ -1,0 +1,1 @@
+"""Distributions that chains settle in, beside exact ones."""

@@ -1,0 +1,1 @@
+"""Deep linear networks: steps beside other programs, beside the roofline, and side by side."""

@@ -1,0 +1,1 @@
+"""Chains on the line and on the plane, compiled."""
