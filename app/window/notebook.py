@@ -7,9 +7,9 @@ from typing import Any
 
 import panel as pn
 
-from app.components.beacon import Beacon
-from app.components.navigation import Navigation
-from app.components.notice import Notice
+from app.components.window.beacon import Beacon
+from app.components.window.navigation import Navigation
+from app.components.window.notice import Notice
 from app.pages.base import PageInfo, PageView
 from app.patches import known_defaults
 from app.patches.notebook_wire import Wire

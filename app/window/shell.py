@@ -15,14 +15,14 @@ import panel_material_ui as pmui
 import param
 from panel.io.resources import LOCAL_DIST
 
-from app.components.full_screen import FullScreen
-from app.components.navigation import Navigation
-from app.components.notice import Notice
-from app.components.projector import Projector
-from app.components.skip_link import SkipLink
-from app.components.surroundings import Surroundings, last_page, was
-from app.components.tour import TourBar
-from app.components.valley import Valley
+from app.components.drawings.valley import Valley
+from app.components.window.full_screen import FullScreen
+from app.components.window.navigation import Navigation
+from app.components.window.notice import Notice
+from app.components.window.projector import Projector
+from app.components.window.skip_link import SkipLink
+from app.components.window.surroundings import Surroundings, last_page, was
+from app.components.window.tour import TourBar
 from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.components.tour import TourBar
+from app.components.window.tour import TourBar
 from app.pages.base import PageView
 from app.session.clock import every
 

@@ -78,7 +78,7 @@ WORSE = 10**-2.3
 
 
 def _rivals() -> dict[str, str]:
-    """What app/components/rivals_math.js says, by another quadrature."""
+    """What app/components/drawings/rivals_math.js says, by another quadrature."""
 
     def ahead(log_n: float) -> float:
         n = 10**log_n

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.components.valley import Valley
-from app.components.weights import Weights
+from app.components.drawings.valley import Valley
+from app.components.drawings.weights import Weights
 
 HERE = Path(__file__).parent
 COMPONENTS = HERE.parents[1] / "app" / "components"
@@ -43,8 +43,8 @@ def script() -> str:
     parts = [
         "const valley = " + component(Valley),
         "const weights = " + component(Weights),
-        "const VALLEY_STYLE = " + text(base + read(COMPONENTS, "valley.css")),
-        "const WEIGHTS_STYLE = " + text(base + read(COMPONENTS, "weights.css")),
+        "const VALLEY_STYLE = " + text(base + read(COMPONENTS, "drawings/valley.css")),
+        "const WEIGHTS_STYLE = " + text(base + read(COMPONENTS, "drawings/weights.css")),
         "const RUNS = " + read(HERE, "runs.json").strip(),
         read(HERE, "svg.js", "exact.js", "line.js", "guess.js", "hole.js", "replay.js", "page.js"),
     ]

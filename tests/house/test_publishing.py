@@ -211,7 +211,7 @@ def test_the_source_archive_can_be_built_again(archives):
     with tarfile.open(archives["sdist"]) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
     assert {"pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "constraints.txt"} <= inside
-    assert {"llc_core/__init__.py", "app/components/valley.js", "lab/page/page.html"} <= inside
+    assert {"llc_core/__init__.py", "app/components/drawings/valley.js", "lab/page/page.html"} <= inside
 
 
 @pytest.mark.slow

@@ -113,7 +113,9 @@ def test_what_may_use_a_private_part_does_so(monkeypatch):
 
 def test_scripts_use_no_private_parts():
     assert not list(house.foreign_privates_of_scripts(SCRIPTS))
-    assert list(house.foreign_privates_of_scripts({"app/components/navigation.js": "view.model.document._all_models"}))
+    assert list(
+        house.foreign_privates_of_scripts({"app/components/window/navigation.js": "view.model.document._all_models"})
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Small multiples of a sweep: one chart for each sampler, all with the same axes, as plain data for `app.components.multiples`.
+"""Small multiples of a sweep: one chart for each sampler, all with the same axes, as plain data for `app.components.drawings.multiples`.
 
 Places are shares of a chart's frame, from the left and from the foot: the browser only draws.
 """

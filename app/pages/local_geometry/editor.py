@@ -11,7 +11,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from app.components.net import Net
+from app.components.drawings.net import Net
 from app.controls.devices import devices
 from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.components.polygon import Polygon
-from app.components.prices import Prices
+from app.components.drawings.polygon import Polygon
+from app.components.drawings.prices import Prices
 from app.components.readouts import Numbers
 from app.controls.run_controls import Controls
 from app.estimates.curves import Curves

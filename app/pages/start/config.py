@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.components.valley import BENDS, SAMPLES
+from app.components.drawings.valley import BENDS, SAMPLES
 from llc_core.fields import Settings, hyper
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.components.rivals import Rivals
-from app.components.valley import Valley
+from app.components.drawings.rivals import Rivals
+from app.components.drawings.valley import Valley
 from app.pages.base import PageInfo
 from app.pages.start.config import StartConfig
 from app.pages.start.panels.twins import twins

@@ -14,8 +14,8 @@ from panel.custom import ReactComponent
 from pyviz_comms import Comm
 
 import app
-from app.components.beacon import Beacon
-from app.components.notice import Notice
+from app.components.window.beacon import Beacon
+from app.components.window.notice import Notice
 from app.patches.own_values import SCRIPT
 from app.session import live
 from app.session.errors import report
@@ -95,7 +95,7 @@ def test_a_page_that_is_not_there_is_refused():
 
 
 def test_all_pages_have_buttons_and_one_page_has_none():
-    from app.components.navigation import Navigation
+    from app.components.window.navigation import Navigation
 
     assert app.view().select(Navigation)[0].titles[0] == "Start"
     assert not app.view(page="Local geometry").select(Navigation)

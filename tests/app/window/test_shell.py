@@ -11,7 +11,7 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from app.components.valley import Valley
+from app.components.drawings.valley import Valley
 from app.pages.base import PageInfo
 from app.window import warmup
 from app.window.shell import Shell

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from scipy.integrate import quad
 from scipy.special import gamma
 
-from app.components import valley
 from app.components.base import text_beside
+from app.components.drawings import valley
 from app.pages import start
 
 MATH = text_beside(valley.__file__, "valley_math.js")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import reading
 
-from app.components.valley import Valley
-from app.components.weights import Weights
+from app.components.drawings.valley import Valley
+from app.components.drawings.weights import Weights
 from lab.page import build, record
 from llc_core import DeepLinearNetwork
 

@@ -9,7 +9,7 @@ from html import escape
 
 import panel as pn
 
-from app.components.multiples import Multiples
+from app.components.drawings.multiples import Multiples
 from app.components.readouts import Numbers
 from app.components.toggles import Toggles
 from app.pages.benchmark.config import MEASURES, BenchmarkConfig

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import panel as pn
 
-from app.components.weights import Weights
+from app.components.drawings.weights import Weights
 from app.style.layout import card, prose
 from app.style.legend import heading
 from llc_core import DeepLinearNetwork

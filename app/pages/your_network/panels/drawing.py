@@ -9,7 +9,7 @@ import numpy as np
 import panel as pn
 from torch import nn
 
-from app.components.layers import Layers, packed
+from app.components.drawings.layers import Layers, packed
 from app.pages.your_network.config import NETWORKS
 from app.pages.your_network.scene import NetworkConfig, state_of, untrained
 from app.style.layout import card, prose

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from app.components.kernel import STEPS, Kernel
+from app.components.drawings.kernel import STEPS, Kernel
 from app.pages.your_network.config import NETWORKS
 from app.pages.your_network.panels import answering
 from app.pages.your_network.panels.answering import SHADES, Answer

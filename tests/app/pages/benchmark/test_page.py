@@ -21,7 +21,7 @@ from bokeh.models import ColumnDataSource
 from damaged_stores import one_sentence
 from synthetic_store import failed_row, synthetic_rows, write_store
 
-from app.components.multiples import Multiples
+from app.components.drawings.multiples import Multiples
 from app.pages.benchmark.config import MEASURES, BenchmarkConfig, comparable, options, read_config, same_ranks
 from app.pages.benchmark.figures import MOST_POINTS, multiples
 from app.pages.benchmark.page import Benchmark

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.components.layers import STEPS, packed
+from app.components.drawings.layers import STEPS, packed
 from app.pages.your_network.config import NETWORKS, parts
 from app.pages.your_network.job import DRAWN
 from app.pages.your_network.panels.drawing import DIVERGED, ELSEWHERE, WAITS, DrawingPanel, moving, spread_out

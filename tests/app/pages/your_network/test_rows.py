@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.components.kernel import STEPS
+from app.components.drawings.kernel import STEPS
 from app.pages.your_network.config import NETWORKS
 from app.pages.your_network.panels import rows
 from app.pages.your_network.panels.answering import groups
