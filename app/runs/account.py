@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from weakref import WeakSet
-
-from app.runs.megabytes import megabytes_of
 
 TOTAL_MEMORY = "LLC_LAB_TOTAL_MEMORY"
 """The megabytes that all runs and problems may take together, in the environment."""
@@ -87,6 +86,20 @@ class Account:
             return True
         own = instead_of.size if instead_of is not None else 0.0
         return self.taken - own + size <= self._total()
+
+
+def megabytes_of(variable: str, default: float, example: float) -> float:
+    """The environment's number, or `default` where it says none; ValueError where it is no number above 0."""
+    text = os.environ.get(variable, "")
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise ValueError(f"{variable} is {text!r}; set it to a number of megabytes above 0, such as {example:g}.")
+    return value
 
 
 def total_memory() -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.runs.megabytes import megabytes_of
+from app.runs.account import megabytes_of
 from llc_core import Potential, RunConfig
 from llc_core.engine.machine import memory_needed
 from llc_core.potentials import Price

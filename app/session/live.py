@@ -13,7 +13,7 @@ from weakref import WeakMethod, WeakSet
 import panel as pn
 
 from app.components.transport import Transport
-from app.runs import first_pictures
+from app.runs import giving_way
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
 from app.runs.manager import RunHandle, manager
@@ -91,14 +91,14 @@ class Live:
             return ""
         request = self.state.request
         if self._on_screen:
-            first_pictures.awaited(self._document)
+            giving_way.awaited(self._document)
         try:
             return self.preparation.have(
                 wanted, partial(self._arrive, request, take), partial(self._refuse, request, fail)
             )
         except Exception:
             self.state = before
-            first_pictures.drawn(self._document)
+            giving_way.drawn(self._document)
             raise
         finally:
             self._show_wish()
@@ -107,7 +107,7 @@ class Live:
         """The visitor is content with the present run, whatever they had asked for before."""
         self.preparation.forget()
         self.state = self.state.refused(self.state.request)
-        first_pictures.drawn(self._document)
+        giving_way.drawn(self._document)
         self._show_wish()
 
     def reserve(self, size: float, what: str) -> None:
@@ -153,7 +153,7 @@ class Live:
 
     def _refuse(self, request: int, fail: Callable[[str], None], message: str) -> None:
         self.state = self.state.refused(request)
-        first_pictures.drawn(self._document)
+        giving_way.drawn(self._document)
         self._show_wish()
         fail(message)
 
@@ -316,9 +316,9 @@ class Live:
     def _has_turn(self) -> bool:
         """Of the polls of many pages some are left out: all of them would keep the event loop from what visitors do."""
         turn = 1
-        if first_pictures.give_way(self._document):
+        if giving_way.give_way(self._document):
             turn = GIVES_WAY
-        elif not first_pictures.is_awaited(self._document):
+        elif not giving_way.is_awaited(self._document):
             turn = ceil(len(Live._moving) / SIDE_BY_SIDE)
         self._left_out += 1
         if self._left_out < turn:
@@ -349,7 +349,7 @@ class Live:
         if self._walking and state.status is Status.PAUSED:  # between two steps
             state = replace(state, status=Status.RUNNING)
         if self._pictured is self.run and not self.state.preparing:
-            first_pictures.drawn(self._document)
+            giving_way.drawn(self._document)
         self._show(state, rows)
         if state.steps or state.status in OVER:
             self._pictured = self.run  # by the next poll it is drawn

@@ -10,8 +10,7 @@ from typing import Any
 import panel as pn
 from panel_material_ui.base import MaterialComponent
 
-from app.runs import first_pictures
-from app.runs.giving_way import pages_wait
+from app.runs import giving_way
 
 PATIENCE = 40
 """Polls after which the rest comes though nothing has moved: a run may rest, or have failed."""
@@ -44,7 +43,7 @@ class Later:
         if self.arrived or monotonic() < Later._next:
             return False
         # Of a class that comes at once all shall see something first.
-        others = pages_wait.is_set() or first_pictures.give_way(pn.state.curdoc)
+        others = giving_way.pages_wait.is_set() or giving_way.give_way(pn.state.curdoc)
         return self._polls > PATIENCE or (self._moved >= SEEN and not others)
 
     def arrive(self) -> None:

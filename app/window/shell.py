@@ -27,7 +27,7 @@ from app.pages import load_pages
 from app.pages.base import PageInfo, PageView
 from app.patches import busy_flag, early_changes, known_defaults, native_modules, own_values, quick_visuals
 from app.patches.repairs import Repairs
-from app.runs import first_pictures
+from app.runs import giving_way
 from app.runs.job import Status
 from app.session.clock import every
 from app.session.errors import show_errors_with
@@ -181,7 +181,7 @@ class Shell:
     def _awaited(self) -> None:
         """Others give way until something moves here."""
         if self._view is not None and self._view.state.status is not Status.FINISHED:
-            first_pictures.awaited(pn.state.curdoc)
+            giving_way.awaited(pn.state.curdoc)
 
     def _wishes(self) -> tuple[Link | None, Named, str]:
         """The link of the address, what else it says, and the title of the page that opens."""

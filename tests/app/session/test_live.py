@@ -11,7 +11,7 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
-from app.runs import first_pictures
+from app.runs import giving_way
 from app.runs.job import State, Status
 from app.session.live import GIVES_WAY, GONE_MILLISECONDS, SIDE_BY_SIDE, Live
 from app.session.run_state import RunState, Shown
@@ -40,22 +40,22 @@ def test_a_page_closed_before_it_came_up_neither_polls_nor_runs(monkeypatch):
 
 
 def test_pages_that_move_look_less_often_while_another_waits_for_its_first_picture(monkeypatch):
-    monkeypatch.setattr(first_pictures, "_awaited", WeakKeyDictionary())
+    monkeypatch.setattr(giving_way, "_awaited", WeakKeyDictionary())
     mine, other = Document(), Document()
     with set_curdoc(mine):
         page = Page()
         looked = []
         monkeypatch.setattr(page.live, "_poll", lambda: looked.append(1))
-        first_pictures.awaited(mine)
-        first_pictures.awaited(other)
+        giving_way.awaited(mine)
+        giving_way.awaited(other)
         for _ in range(GIVES_WAY):
             page.live._tick()
         assert len(looked) == GIVES_WAY, "its own picture does not move yet"
-        first_pictures.drawn(mine)
+        giving_way.drawn(mine)
         for _ in range(3 * GIVES_WAY):
             page.live._tick()
         assert len(looked) == GIVES_WAY + 3
-        first_pictures.drawn(other)
+        giving_way.drawn(other)
         for _ in range(GIVES_WAY):
             page.live._tick()
         assert len(looked) == 2 * GIVES_WAY + 3

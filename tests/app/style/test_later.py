@@ -13,7 +13,7 @@ from bokeh.models import Plot
 from panel.io.state import set_curdoc
 
 from app.pages import load_pages
-from app.runs import first_pictures
+from app.runs import giving_way
 from app.runs.job import State, Status
 from app.style.later import PATIENCE, SEEN, SHARE, Later
 
@@ -58,7 +58,7 @@ def test_the_first_picture_has_time_to_be_drawn():
 
 def test_while_others_wait_for_their_pages_the_rest_waits_too(monkeypatch):
     waiting, later = threading.Event(), Later()
-    monkeypatch.setattr("app.style.later.pages_wait", waiting)
+    monkeypatch.setattr("app.runs.giving_way.pages_wait", waiting)
     waiting.set()
     assert [later.due(True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
     waiting.clear()
@@ -69,8 +69,8 @@ def test_while_others_wait_for_their_pages_the_rest_waits_too(monkeypatch):
 
 def test_the_rest_waits_until_other_pages_move_too(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(first_pictures, "monotonic", lambda: now[0])
-    monkeypatch.setattr(first_pictures, "_awaited", WeakKeyDictionary())
+    monkeypatch.setattr(giving_way, "monotonic", lambda: now[0])
+    monkeypatch.setattr(giving_way, "_awaited", WeakKeyDictionary())
     mine, other, third = Document(), Document(), Document()
     later = {document: Later() for document in (mine, other, third)}
 
@@ -79,12 +79,12 @@ def test_the_rest_waits_until_other_pages_move_too(monkeypatch):
             return later[document].due(moved)
 
     for document in later:
-        first_pictures.awaited(document)
-    first_pictures.drawn(mine)
+        giving_way.awaited(document)
+    giving_way.drawn(mine)
     assert [due(mine, True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
-    first_pictures.drawn(other)
+    giving_way.drawn(other)
     assert [due(other, True) for _ in range(SEEN + 1)] == [False] * (SEEN + 1)
-    now[0] += 2 * first_pictures.LONGEST_SECONDS
+    now[0] += 2 * giving_way.LONGEST_SECONDS
     assert due(mine, True) and due(other, True), "one who has gone keeps nobody waiting"
 
 
