@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import documents
-import house
+import extras
 import pytest
 import yaml
 
@@ -100,13 +100,13 @@ def test_figures_of_the_paper_are_measured(path):
 
 def required(lines: Iterable[str], torch: str = "pytorch") -> list[tuple[str, str]]:
     """Names and ranges as pyproject.toml has them."""
-    return sorted(("torch", text) if name == torch else (name, text) for name, text in map(house.requirement, lines))
+    return sorted(("torch", text) if name == torch else (name, text) for name, text in map(extras.requirement, lines))
 
 
 def test_the_recipe_is_in_step():
     assert RECIPE["schema_version"] == 1 and RECIPE["package"]["name"] == PROJECT["name"]
     needs = [line for line in RECIPE["requirements"]["run"] if not line.startswith("python ")]
-    assert required(needs) == required(house.requirements(PROJECT, "app"))
+    assert required(needs) == required(extras.requirements(PROJECT, "app"))
     assert PROJECT["requires-python"] == f">={RECIPE['context']['python_min']}"
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     assert set(required(asked)) <= set(required(RECIPE["requirements"]["host"]))
@@ -119,7 +119,7 @@ def test_the_recipe_is_in_step():
 def test_binder_is_in_step():
     found = yaml.safe_load((ROOT / "binder/environment.yml").read_text())["dependencies"]
     needs = [line for line in found if line != "pip" and not line.startswith("python>")]
-    assert required(needs, "pytorch-cpu") == required(house.requirements(PROJECT, "all"))
+    assert required(needs, "pytorch-cpu") == required(extras.requirements(PROJECT, "all"))
     after = ROOT / "binder/postBuild"
     assert os.access(after, os.X_OK) and "--no-deps" in after.read_text()
     assert "jupyter_serverproxy_servers" in PROJECT["entry-points"]

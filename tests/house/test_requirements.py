@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from importlib.metadata import distributions
 from pathlib import Path
 
-import house
+import extras
 import yaml
 from packaging.specifiers import SpecifierSet
 
@@ -19,29 +19,29 @@ OLDEST = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
 
 
 def test_environment_yml_is_in_step_with_pyproject():
-    wanted = [*house.requirements(PROJECT, "all", "dev", "docs"), f"python{PROJECT['requires-python']}"]
+    wanted = [*extras.requirements(PROJECT, "all", "dev", "docs"), f"python{PROJECT['requires-python']}"]
     conda: list[str] = []
     for item in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]:
         conda += item["pip"] if isinstance(item, dict) else [item]
-    given = [house.requirement(line) for line in conda if line not in ("-e .", "pip")]
-    assert sorted(given) == sorted(house.requirement(line) for line in wanted)
+    given = [extras.requirement(line) for line in conda if line not in ("-e .", "pip")]
+    assert sorted(given) == sorted(extras.requirement(line) for line in wanted)
 
 
 def test_the_extra_all_holds_every_extra_of_the_app_and_the_notebooks():
-    everything = set(house.requirements(PROJECT, "all"))
+    everything = set(extras.requirements(PROJECT, "all"))
     for extra in ("app", "lab", "networks", "netcdf", "speed", "sweeps"):
-        assert set(house.requirements(PROJECT, extra)) <= everything
+        assert set(extras.requirements(PROJECT, extra)) <= everything
 
 
 def test_constraints_pin_every_direct_dependency():
     pins = {
-        house.requirement(line)[0]
+        extras.requirement(line)[0]
         for line in (ROOT / "constraints.txt").read_text().split()
         if "==" in line
         for line in [line.split("==")[0]]
     }
-    for line in house.requirements(PROJECT, "all", "dev", "docs"):
-        assert house.requirement(re.split(r"[><=]", line)[0])[0] in pins, line
+    for line in extras.requirements(PROJECT, "all", "dev", "docs"):
+        assert extras.requirement(re.split(r"[><=]", line)[0])[0] in pins, line
 
 
 def wanting_newer(packages: Iterable[tuple[str, str]]) -> list[str]:

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import extras
 import house
 import pytest
 
@@ -32,6 +33,7 @@ RULES = {
     "no test imports a test": lambda tree: house.tests_that_import_tests(tree),
     "no module hides a public name": lambda tree: house.names_hidden_by_modules(tree),
     "large files say why": lambda tree: house.large_without_a_reason(tree),
+    "no folder is full": lambda tree: house.full_folders(tree),
     "strings describe the name above them": lambda tree: house.stray_descriptions(tree),
     "the engine's lines are wrapped": lambda tree: house.lines_that_are_not_wrapped(tree),
     "no issue has a number": lambda tree: house.numbers_of_issues(tree),
@@ -65,6 +67,7 @@ PLANTED = {
     "no issue has a number": {"tests/llc_core/test_types.py": f'"""By quadrature ({"issue"} 7)."""\n'},
     "other libraries' private parts": {"app/window/shell.py": "import panel as pn\npn.state._views[0]\n"},
     "large files say why": {"llc_core/types.py": '"""All types."""\n' + "x = 1\n" * 300},
+    "no folder is full": {f"lab/benchmarks/speed/{name}.py": "" for name in ("__init__", *"abcdefghijklmnop")},
     "no module hides a public name": {
         "llc_core/__init__.py": "from llc_core.diagnostics.signals import health",
         "llc_core/diagnostics/signals.py": "",
@@ -81,6 +84,12 @@ def test_the_house_keeps(rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_planted_violation_is_found(rule):
     assert len(list(RULES[rule](PLANTED[rule]))) == 1
+
+
+def test_a_folder_that_may_be_full_is(monkeypatch):
+    kept = set(house.FLAT)
+    monkeypatch.setattr(house, "FLAT", {})
+    assert {text.split()[0] for text in house.full_folders({**CODE, **TESTS})} == kept
 
 
 TAKEN = {
@@ -183,10 +192,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 def brought() -> dict[str, frozenset[str]]:
     """Extra → packages, as they are imported, that it brings and the core does not."""
-    core = house.requirements(PROJECT)
+    core = extras.requirements(PROJECT)
     found = {}
     for extra in PROJECT["optional-dependencies"]:
-        names = [house.requirement(line)[0] for line in house.requirements(PROJECT, extra) if line not in core]
+        names = [extras.requirement(line)[0] for line in extras.requirements(PROJECT, extra) if line not in core]
         found[extra] = frozenset(IMPORTED_AS.get(name, name.replace("-", "_")) for name in names)
     return {extra: names - found[WITH_FALLBACK] for extra, names in found.items()}
 
@@ -194,7 +203,7 @@ def brought() -> dict[str, frozenset[str]]:
 def test_a_missing_extra_is_one_sentence_everywhere():
     tree = {path: text for path, text in CODE.items() if path.startswith("llc_core/") or path in ENTRIES}
     assert set(ENTRIES) <= set(tree)
-    assert not list(house.unguarded_imports(tree, brought()))
+    assert not list(extras.unguarded_imports(tree, brought()))
 
 
 @pytest.mark.parametrize(
@@ -202,11 +211,11 @@ def test_a_missing_extra_is_one_sentence_everywhere():
     ["import xarray", "with needs('NetCDF', extra='networks'):\n    import xarray", "def f():\n  import xarray.x"],
 )
 def test_an_unguarded_import_is_found(text):
-    assert len(list(house.unguarded_imports({"llc_core/results.py": text}, brought()))) == 1
+    assert len(list(extras.unguarded_imports({"llc_core/results.py": text}, brought()))) == 1
 
 
 def test_the_engine_s_own_dependencies_are_few():
-    assert {house.requirement(line)[0] for line in house.requirements(PROJECT)} == {
+    assert {extras.requirement(line)[0] for line in extras.requirements(PROJECT)} == {
         "arviz-stats",
         "numpy",
         "scipy",

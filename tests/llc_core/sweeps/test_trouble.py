@@ -125,7 +125,7 @@ with Store(path) as store:
         pass
 """
     path = tmp_path / "a.sqlite"
-    command = [sys.executable, "-c", code, str(path), str(ROOT), str(ROOT / "tests/helpers")]
+    command = [sys.executable, "-c", code, str(path), str(ROOT), str(ROOT / "tests/helpers/stores")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
     assert "cannot be written" in done.stdout and "what it holds stays" in done.stdout and done.stdout.count("\n") == 1
     assert len(results(path)) == 20

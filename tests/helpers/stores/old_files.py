@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-OLD = Path(__file__).resolve().parents[1] / "data" / "before_the_moves"
+OLD = Path(__file__).resolve().parents[2] / "data" / "before_the_moves"
 
 
 def text(name: str) -> str:

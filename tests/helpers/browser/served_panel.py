@@ -12,7 +12,7 @@ from pathlib import Path
 
 from browser_app import UNUSED_MILLISECONDS, free_port
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 # What the log of a server says once it answers and has imported the engine; the second is told by closed_pages.py.
 READY = ("Bokeh app running at", "The engine is warm.")
@@ -29,7 +29,7 @@ def served_panel(log: Path, stores: Path, **environment: str) -> Iterator[str]:
     command = [sys.executable, "-m", "panel", "serve", "app", "--address", "127.0.0.1", "--port", str(port)]
     # Closed pages are forgotten at once, so that tests do not slow each other down; see also closed_pages.py.
     command += ["--unused-session-lifetime", str(UNUSED_MILLISECONDS), "--check-unused-sessions", "300"]
-    command += ["--setup", str(ROOT / "tests" / "helpers" / "closed_pages.py")]
+    command += ["--setup", str(Path(__file__).with_name("closed_pages.py"))]
     # Drawing for two browsers at once takes most of the time of these tests, and none of them counts frames.
     own = {"LLC_LAB_STORES": str(stores), "LLC_LAB_FRAMES": "few"}
     with log.open("w") as output:
