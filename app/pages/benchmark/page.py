@@ -119,7 +119,7 @@ class Benchmark(TiledPage):
 
     def close(self) -> None:
         """Called when the visitor leaves or changes the page."""
-        self.asking.close()
+        self.asking.forget()
         self.results.close()
         if self._polling is not None and self._polling.running:
             self._polling.stop()
@@ -145,7 +145,7 @@ class Benchmark(TiledPage):
             self.runs += 1
 
         self.editor.complain("")
-        self.asking.ask(find, quick, words, take, self._fail)
+        self.asking.have(find, quick, words, take, self._fail)
 
     def _show(self, shown: Shown) -> None:
         store, config = shown.store, shown.config
@@ -264,7 +264,7 @@ class Benchmark(TiledPage):
                 return None
             return replace(store, content=content), nearest(wanted, content.rows, chosen)
 
-        self.asking.ask(find, is_quick(path), "", self._show, lambda message: None)
+        self.asking.have(find, is_quick(path), "", self._show, lambda message: None)
 
 
 def _stack(*parts: Any) -> pn.Column:

@@ -34,20 +34,16 @@ def is_short(rows: Sequence[Row]) -> bool:
     return len(rows) <= QUICK_ROWS
 
 
-class Asking:
+class Asking(LatestWork):
     """words: for the page; says what is under way."""
 
     def __init__(self) -> None:
+        super().__init__(self._show)
         self.words = prose(margin=(4, 2, 0, 2))
         self.words.visible = False
         self._text = ""
-        self._work = LatestWork(self._on_change)
 
-    @property
-    def busy(self) -> bool:
-        return self._work.busy
-
-    def ask(
+    def have(
         self, find: Find, quick: bool, words: str, take: Callable[[Shown], None], fail: Callable[[str], None]
     ) -> None:
         """Give what `find` finds to `take`; what was asked before and is not done yet is forgotten.
@@ -65,19 +61,13 @@ class Asking:
                 take(shown)
 
         if quick:
-            self._work.forget()
+            self.forget()
             with pn.io.hold():
                 done(look())
         else:
             self._text = words
-            self._work.ask(look, done, fail)
+            self.ask(look, done, fail)
 
-    def poll(self) -> None:
-        self._work.poll()
-
-    def close(self) -> None:
-        self._work.forget()
-
-    def _on_change(self) -> None:
+    def _show(self) -> None:
         text = f'<p class="small" role="status">{escape(self._text)}</p>'
-        self.words.param.update(object=text, visible=self._work.busy and bool(self._text))
+        self.words.param.update(object=text, visible=self.busy and bool(self._text))
