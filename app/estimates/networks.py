@@ -12,7 +12,7 @@ from app.controls.devices import devices, offered
 from app.controls.parsing import LONGEST_LIST
 from app.runs.account import Claim, account
 from app.runs.allowance import allowance, check_price
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.runs.kept import Kept
 from app.sharing.reading import PageConfig, from_configuration, refuse_unoffered
 from llc_core import DeepLinearNetwork, RunConfig
@@ -94,7 +94,6 @@ def _hold(problem: DeepLinearNetwork, held: float) -> None:
         _claims[problem] = account().claim(held, NETWORK, instead_of=before)
 
 
-@whole
 def link_config(values: Any) -> PageConfig:
     """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
     config = RunConfig.from_dict(values)

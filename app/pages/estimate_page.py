@@ -23,7 +23,6 @@ from app.estimates.going_on import go_on
 from app.estimates.guessing import TASK, Guessing, Truth
 from app.estimates.how_it_works import how_it_works
 from app.pages.page import Page, Wanted
-from app.runs.apart import TakesLong
 from app.runs.history import Cursor
 from app.runs.job import OVER, Job, State
 from app.runs.llc_job import LlcJob
@@ -44,7 +43,7 @@ class Editor(Protocol):
 
     @property
     def problem(self) -> Any:
-        """What is described now, as `EstimatePage.problem_of` takes it. A page with its own `of_side_bar` need not have it."""
+        """What is described now, as `EstimatePage.problem_of` takes it. A page with its own `wanted` need not have it."""
 
     def show(self, problem: Any) -> None:
         """Show `PageConfig.problem` without reporting a change."""
@@ -93,7 +92,7 @@ class EstimatePage(Page):
         raise NotImplementedError
 
     def problem_of(self, description: Any, settings: Mapping[str, Any]) -> Potential:
-        """The problem that the editor describes, at these settings of the run; `of_side_bar` asks for it, in a thread as well."""
+        """The problem that the editor describes, at these settings of the run; `wanted` has it made, in a thread as well."""
         raise NotImplementedError
 
     # -- what a page may define ---------------------------------------------------------------------------------------
@@ -105,8 +104,12 @@ class EstimatePage(Page):
     def scene_of(self, config: PageConfig) -> Any:
         return None
 
+    def wanted(self) -> Wanted:
+        """What the widgets say now, as a function of plain values."""
+        return partial(from_side_bar, self.editor.problem, self.controls.values, self.problem_of)
+
     def of_side_bar(self) -> PageConfig:
-        return from_side_bar(self.editor.problem, self.controls.values, self.problem_of)
+        return self.wanted()()
 
     def job(self, config: PageConfig, scene: Any) -> Callable[[], Job]:
         return partial(LlcJob, config.resolved)
@@ -221,12 +224,7 @@ class EstimatePage(Page):
 
     def prepared(self, wanted: Wanted) -> tuple[Any, Any]:
         """Its scene is made when it is taken: the configuration is what takes long."""
-        try:
-            return wanted(), None
-        except TakesLong as long:
-            whole = long.whole
-            assert whole is not None
-            raise TakesLong(lambda: (whole(), None)) from None
+        return wanted(), None
 
     def _take(self, config: PageConfig, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
         if show:
@@ -259,7 +257,16 @@ class EstimatePage(Page):
 
     def _on_settings(self) -> None:
         self.controls.forget()
-        self.change(self.of_side_bar)
+        self.change_settings()
+
+    def change_settings(self, lesson: str = "") -> None:
+        """Run what the widgets say now, see `change`."""
+        try:
+            wanted = self.wanted()
+        except ValueError as error:
+            self.refuse(error)
+        else:
+            self.change(wanted, lesson)
 
     def _on_command(self, command: str) -> None:
         if command == "more":

@@ -7,7 +7,7 @@ page says of itself, what a visitor does, and what a run answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol
 
 import panel as pn
@@ -15,7 +15,6 @@ import panel as pn
 from app.components.speed import Speed
 from app.components.transport import Transport
 from app.pages.tiled import TiledPage
-from app.runs.apart import TakesLong
 from app.runs.job import OVER, Job, State
 from app.session.errors import tell
 from app.session.live import Live
@@ -25,7 +24,8 @@ from app.style.later import Later
 from app.style.layout import bar, complain, complaint, page, prose, side_bar
 
 Wanted = Callable[[], Any]
-"""Gives a configuration. ValueError, one sentence, where it cannot be run; on the event loop it may be `app.runs.apart.TakesLong`."""
+"""Gives a configuration, from plain values: a thread calls it where it takes long. ValueError, one sentence, where it cannot be
+run; on the event loop it may be `app.runs.apart.TakesLong`."""
 
 
 class Editor(Protocol):
@@ -226,24 +226,23 @@ class Page(TiledPage):
 
         with pn.io.hold():
             try:
-                self._live.change(partial(self.prepared, wanted), take, self.complain)
+                self._live.change(partial(self.prepared, cache(wanted)), take, self.complain)
             except ValueError as error:
-                self._live.stay()
-                self.complain(str(error))
+                self.refuse(error)
+
+    def refuse(self, error: ValueError) -> None:
+        """Say why what is set cannot be run; the present run stays."""
+        self._live.stay()
+        self.complain(str(error))
 
     def prepared(self, wanted: Wanted) -> tuple[Any, Any]:
-        """What is wanted, and its scene. Raises as `Wanted`; what takes long is the scene."""
+        """What is wanted, and its scene. Raises as `Wanted`. wanted: keeps what it gave, for a thread that goes on with the scene."""
         config = wanted()
-        try:
-            return config, self.scene_of(config)
-        except TakesLong as long:
-            whole = long.whole
-            assert whole is not None
-            raise TakesLong(lambda: (config, whole())) from None
+        return config, self.scene_of(config)
 
     def _have(self, wanted: Wanted, preset: str = "", lesson: str = "") -> str:
         return self._live.change(
-            partial(self.prepared, wanted),
+            partial(self.prepared, cache(wanted)),
             lambda found: self._take(*found, preset, lesson or self.own_settings),
             lambda why: tell(f"This configuration cannot be opened: {why}"),
         )
@@ -289,8 +288,7 @@ class Page(TiledPage):
             config = self.of_side_bar()
             redrawn = self.redraw(config)
         except ValueError as error:
-            self._live.stay()
-            self.complain(str(error))
+            self.refuse(error)
             return
         if redrawn:
             self._live.stay()

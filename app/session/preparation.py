@@ -29,15 +29,15 @@ class Preparation(LatestWork):
     def have(self, wanted: Callable[[], T], take: Callable[[T], object], fail: Callable[[str], object]) -> str:
         """Hand what `wanted` returns to `take`, now or from a later `poll`. What was asked for before is forgotten.
 
+        wanted: of plain values, since a thread calls it where it takes long.
         Now, ValueErrors of both go to the caller, and what was asked for before still counts; later their sentence goes to `fail`.
         Returns what the visitor should know: a sentence where it comes later, else nothing.
         """
         try:
             with hurried():
                 found = wanted()
-        except TakesLong as long:
-            assert long.whole is not None, "a function of plain values has to say that it can be done in a thread"
-            self.ask(long.whole, take, fail)
+        except TakesLong:
+            self.ask(wanted, take, fail)
             return DOING
         take(found)
         self.forget()

@@ -10,7 +10,6 @@ from app.controls.devices import offered
 from app.controls.run_controls import LENGTH
 from app.controls.run_fields import DEFAULTS
 from app.runs.allowance import check_allowance, run_memory
-from app.runs.apart import whole
 from app.sharing.json_files import read_json
 from llc_core import Potential, RunConfig
 from llc_core.engine.resolve import Resolved, automatic_dtype, resolve
@@ -58,7 +57,6 @@ class PageConfig:
         return replace(self, settings=settings, resolved=replace(self.resolved, config=config))
 
 
-@whole
 def from_side_bar(
     description: Any, settings: Mapping[str, Any], problem_of: Callable[[Any, Mapping[str, Any]], Potential]
 ) -> PageConfig:

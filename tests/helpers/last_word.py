@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import Context
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from waiting import on_screen
 
 from app.components.transport import Transport
-from app.runs.apart import TakesLong
+from app.runs.apart import only_unhurried
 from app.runs.handle import RunHandle
 from app.runs.job import OVER, Status
 from app.runs.stepped_run import SteppedRun
@@ -85,11 +86,11 @@ def _done(work: Callable[[], Any]) -> Future[Any]:
 
 
 def slow(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, as one whose answer takes long: it is there at once, and is handed over when the preparation ends."""
+    """The function, as one whose answer takes long: it is there when the preparation ends."""
 
     def asked(*given: Any) -> Any:
-        found = function(*given)
-        raise TakesLong(lambda: found)
+        only_unhurried(True)
+        return function(*given)
 
     return asked
 
@@ -98,11 +99,7 @@ def quick(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, as one whose answer is there at once, however long it takes."""
 
     def asked(*given: Any) -> Any:
-        try:
-            return function(*given)
-        except TakesLong as long:
-            assert long.whole is not None
-            return long.whole()
+        return Context().run(function, *given)  # in which nobody is in a hurry
 
     return asked
 

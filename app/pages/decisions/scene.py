@@ -12,7 +12,7 @@ from torch import Tensor
 
 from app.pages.decisions.config import DecisionsConfig, OutsideSettings
 from app.runs.account import account
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.runs.kept import Kept
 from llc_core import NetworkPotential, RunConfig
 from llc_core.decisions import Mushrooms
@@ -60,7 +60,6 @@ class Scene:
     run: Resolved | None = None
 
 
-@whole
 def get_scene(config: DecisionsConfig) -> Scene:
     """On the event loop it may be `TakesLong`, see `app.runs.apart`."""
     if config.plays:

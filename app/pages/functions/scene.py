@@ -14,7 +14,7 @@ import numpy as np
 from app.pages.functions.cases import CASES, Case, linear_distribution
 from app.pages.functions.config import DEEP, DEEP_NETWORK, ROWS, SHARES, FunctionsConfig, key_of, network_of
 from app.runs.allowance import check_allowance
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.runs.kept import Kept
 from llc_core import BayesianNetwork, DeepLinearNetwork, GaussianPosterior, Mixture, nngp_posterior
 from llc_core.engine.resolve import Resolved, resolve
@@ -91,7 +91,6 @@ class Posterior:
         return not math.isnan(self.ess) and not self.r_hat >= SETTLED
 
 
-@whole
 def scene_of(config: FunctionsConfig) -> Scene:
     """ValueError, one sentence, where the configuration cannot be run here.
 

@@ -57,7 +57,7 @@ class LocalGeometry(EstimatePage):
         self.panels = (self.sweep, self.why, self.errors)
         self.takeaway: Takeaway = Takeaway(self.restore, lambda: self.sweep.found, lambda: self.why.found)
         self.exact = Numbers(items=EXACT, least="84px", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
-        self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
+        self.polishing = Polishing(self.controls, self.change_settings)
         self.scale = prose(margin=(12, 0, 0, 0))
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
         self.exact_card = card(heading("Exact answer"), self.scale_box, self.exact)
@@ -114,7 +114,7 @@ class LocalGeometry(EstimatePage):
     def _on_value(self, name: str, value: float) -> None:
         """A value has been chosen in the panel of the sweep."""
         self.controls.choose(name, value)
-        self.change(self.of_side_bar)
+        self.change_settings()
 
     # -- the run ------------------------------------------------------------------------------------------------------
 

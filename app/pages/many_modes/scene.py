@@ -11,7 +11,7 @@ import numpy as np
 
 from app.pages.many_modes.config import CELLS, SIDES, TWO_BASINS, ModesConfig
 from app.runs.account import account
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.runs.kept import Kept
 from llc_core.interactions import Contour
 from llc_core.plane import PlaneLaw, plane_law
@@ -43,7 +43,6 @@ class Scene:
     line: np.ndarray
 
 
-@whole
 def get_scene(config: ModesConfig) -> Scene:
     """On the event loop it may be `TakesLong`, see `app.runs.apart`."""
     text = dumps([config.surface, [_bins(config, side) for side in SIDES]], sort_keys=True)

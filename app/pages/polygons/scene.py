@@ -8,7 +8,6 @@ from typing import Any
 
 from app.controls.run_controls import completed
 from app.pages.polygons.presets import PolygonPreset
-from app.runs.apart import whole
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from llc_core import RunConfig
 from llc_core.fields import short
@@ -25,7 +24,6 @@ def preset_config(preset: PolygonPreset) -> PageConfig:
     return from_side_bar(preset.problem, completed(preset.settings), get_problem)
 
 
-@whole
 def link_config(values: Any) -> PageConfig:
     """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
     config = RunConfig.from_dict(values)

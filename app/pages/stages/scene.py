@@ -9,7 +9,7 @@ import numpy as np
 
 from app.pages.stages.config import REAL, StagesConfig
 from app.runs.account import account
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.runs.kept import Kept
 from llc_core import DeepLinearNetwork, Stage, Stages, stages
 
@@ -22,7 +22,6 @@ STILL = 0.1
 """A value this near to 0 or to the teacher's, as a share of it, is not on its way."""
 
 
-@whole
 def get_scene(config: StagesConfig) -> Stages:
     """On the event loop it may be `TakesLong`, see `app.runs.apart`."""
     key = f"{config.widths} {config.singular_values} {config.seed}"

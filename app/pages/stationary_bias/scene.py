@@ -13,7 +13,7 @@ import numpy as np
 
 from app.pages.stationary_bias.config import SIDES, BiasConfig
 from app.runs.account import account
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.runs.kept import Kept
 from llc_core import stationary
 from llc_core.bins import Bins
@@ -66,7 +66,6 @@ class Scene:
         return self.left if side == "left" else self.right
 
 
-@whole
 def get_scene(config: BiasConfig) -> Scene:
     """The scene of a configuration; ValueError says what is wrong with its target.
 

@@ -17,6 +17,7 @@ from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
 from app.pages.estimate_page import EstimatePage
+from app.pages.page import Wanted
 from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
 from app.pages.your_network.panels.audit import AuditPanel
@@ -61,7 +62,7 @@ class YourNetwork(EstimatePage):
         self.parts_alone = PartByPart()
         self.panels = (self.over_training, self.parts_alone, self.calibration, self.flat, self.rows, self.audit)
         self.takeaway: NetworkTakeaway = NetworkTakeaway(self.restore, lambda: self.over_training.found)
-        self.polishing = Polishing(self.controls, lambda: self.change(self.of_side_bar))
+        self.polishing = Polishing(self.controls, self.change_settings)
         self.scale = prose(margin=(12, 0, 0, 0), visible=False)
         self.health, self.about = prose(theme.TABLE), prose()
         self.explanations = [self.about, self.controls.formula]
@@ -106,8 +107,8 @@ class YourNetwork(EstimatePage):
     def of_link(self, configuration: Any) -> NetworkConfig:
         return link_config(configuration)
 
-    def of_side_bar(self) -> NetworkConfig:
-        return side_bar_config(self.editor.choice, self.controls.values, self.editor.weights)
+    def wanted(self) -> Wanted:
+        return partial(side_bar_config, self.editor.choice, self.controls.values, self.editor.weights)
 
     def configuration(self) -> dict[str, Any]:
         if self.config.weights is not None:
@@ -126,18 +127,18 @@ class YourNetwork(EstimatePage):
         if self.editor.choice.network == self.config.choice.network:
             self._on_settings()
         else:  # which has settings of its own
-            self.change(lambda: link_config(self.editor.choice.to_dict()), show=True)
+            self.change(partial(link_config, self.editor.choice.to_dict()), show=True)
 
     def _on_weights(self, name: str) -> None:
         self.controls.forget()
-        self.change(self.of_side_bar, f"Weights from {name}.")
+        self.change_settings(f"Weights from {name}.")
 
     def _on_pick(self, step_size: float, localization: float) -> None:
         """The pick of the calibration is to be used."""
         with pn.io.hold():
             self.controls.choose("step_size", step_size)
             self.controls.choose("localization", localization)
-            self.change(self.of_side_bar)
+            self.change_settings()
 
     # -- the run ------------------------------------------------------------------------------------------------------
 

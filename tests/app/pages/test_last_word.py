@@ -64,11 +64,14 @@ class Asks:
         self.view, self.config = view, config
 
     def __call__(self, number: int, at_once: bool) -> None:
-        view, names = self.view, [name for name in ("of_link", "of_side_bar") if isinstance(self.view, EstimatePage)]
-        names = names or ["scene_of"]
+        view, as_said = self.view, quick if at_once else slow
         with pytest.MonkeyPatch.context() as patch:
-            for name in names:
-                patch.setattr(view, name, (quick if at_once else slow)(getattr(view, name)), raising=False)
+            if isinstance(view, EstimatePage):
+                wanted = view.wanted
+                patch.setattr(view, "of_link", as_said(view.of_link), raising=False)
+                patch.setattr(view, "wanted", lambda: as_said(wanted()), raising=False)
+            else:
+                patch.setattr(view, "scene_of", as_said(view.scene_of), raising=False)
             if number % 2 and isinstance(view, EstimatePage):
                 view.controls.choose("seed", number)
                 view._on_settings()

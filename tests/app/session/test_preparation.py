@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from waiting import PATIENCE_SECONDS, Gate
 
-from app.runs.apart import only_unhurried, whole
+from app.runs.apart import only_unhurried
 from app.session.preparation import DOING, Preparation
 
 
-@whole
 def number(value: float, long: bool = True) -> float:
     only_unhurried(long)
     if value < 0:
@@ -47,7 +46,7 @@ def test_what_is_quick_is_there_at_once():
 
 def test_what_takes_long_comes_later_and_the_page_says_so():
     page, gate = Page(), Gate()
-    held = whole(gate.before(number))
+    held = gate.before(number)
     assert page.ask(lambda: _long(held, 4)) == DOING
     page.preparation.poll()
     assert not page.shown and page.preparation.view.visible and "Preparing" in page.preparation.view.object
@@ -58,7 +57,7 @@ def test_what_takes_long_comes_later_and_the_page_says_so():
 
 def test_the_latest_wins():
     page, gate = Page(), Gate()
-    held = whole(gate.before(number))
+    held = gate.before(number)
     page.ask(lambda: _long(held, 4))
     first = page.preparation._future
     assert gate.begun.wait(PATIENCE_SECONDS)
@@ -88,7 +87,7 @@ def test_errors_of_the_thread_are_one_sentence():
 
 def test_a_page_that_closes_takes_nothing_any_more():
     page, gate = Page(), Gate()
-    held = whole(gate.before(number))
+    held = gate.before(number)
     page.ask(lambda: _long(held, 4))
     page.preparation.close()
     gate.open()
@@ -96,7 +95,6 @@ def test_a_page_that_closes_takes_nothing_any_more():
     assert not page.shown and not page.said
 
 
-@whole
 def _long(held: Any, value: float) -> float:
     only_unhurried(True)
     return held(value, long=False)
