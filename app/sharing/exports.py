@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pprint import pformat
 from typing import Any, Protocol
 
@@ -86,6 +87,11 @@ def netcdf(estimate: Estimate) -> bytes:
             return file.read()
     finally:
         os.remove(path)
+
+
+def keywords(values: Mapping[str, Any]) -> str:
+    """As a call has them: "steps=8, seed=0"."""
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())
 
 
 def literal(value: Any, width: int = 110, indent: int = 4) -> str:

@@ -12,7 +12,6 @@ from llc_core.decisions import (
     BayesianLinear,
     EpsilonGreedy,
     Mushrooms,
-    OpenContour,
     Policy,
     PosteriorMean,
     SampledNets,
@@ -109,22 +108,18 @@ class BanditSettings(Settings):
         kind = getattr(self, side)["agent"]
         if kind == "linear":
             return BayesianLinear()
-        contour = kind != "pSGLD"
-        alone = kind == "pCSGLD"
-        return SampledNets(
-            paper_sampler(self.step_size / 6 if alone else self.step_size),
-            self.contour(0.006 if alone else 0.03) if contour else None,
-            name=kind,
-            begin_share=0.1 if contour else 0.0,
-            **self.nets(alone),
-        )
+        step_size, contour, rest = self.nets(kind)
+        return SampledNets(paper_sampler(step_size), contour and paper_contour(*contour), name=kind, **rest)
 
-    def contour(self, rate: float) -> OpenContour:
-        return paper_contour(rate, self.temperature)
+    def nets(self, kind: str) -> tuple[float, tuple[float, float] | None, dict[str, Any]]:
+        """Step size of `paper_sampler`, what `paper_contour` takes where there is one, and the other arguments of `SampledNets`.
 
-    def nets(self, alone: bool) -> dict[str, Any]:
-        """What all nets here have in common; squares are of N·∇L over the rows of a batch, as in the released code."""
-        return {
+        Squares are of N·∇L over the rows of a batch, as in the released code.
+        """
+        contour, alone = kind != "pSGLD", kind == "pCSGLD"
+        step_size = self.step_size / 6 if alone else self.step_size
+        rest = {
+            "begin_share": 0.1 if contour else 0.0,
             "chains": 1 if alone else CHAINS,
             "hidden": (self.hidden, self.hidden),
             "temperature": self.temperature,
@@ -135,6 +130,7 @@ class BanditSettings(Settings):
             "first_square": 1.0,
             "weight_floor": 1e-3,
         }
+        return step_size, (0.006 if alone else 0.03, self.temperature) if contour else None, rest
 
     def policy(self, side: str) -> Policy:
         return POLICIES[getattr(self, side)["policy"]]

@@ -11,8 +11,9 @@ from app.pages.decisions.config import SIDES, BanditSettings, DecisionsConfig
 from app.pages.decisions.job.bandit import PLAYERS
 from app.pages.decisions.scene import TRAINING
 from app.sharing.desk import TakeawayDesk
-from app.sharing.exports import config_json
+from app.sharing.exports import config_json, keywords
 from app.sharing.reading import read_settings
+from llc_core.decisions import Policy
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "decisions"
@@ -26,7 +27,6 @@ FIGURES = {
     "auroc": "AUROC against draws",
     "calibration": "Calibration",
 }
-POLICIES = {"mean": "PosteriorMean()", "thompson": "Thompson()", "greedy": "EpsilonGreedy(0.1)"}
 DATA = "lab/data/mushroom.csv"
 """Of the UCI mushrooms, from the project's root."""
 
@@ -50,8 +50,7 @@ def bandit_code(config: DecisionsConfig) -> str:
         "players = {",
     ]
     for side in SIDES:
-        chosen = getattr(own, side)
-        lines.append(f"    {side!r}: ({_agent(own, chosen['agent'])}, {POLICIES[chosen['policy']]}),")
+        lines.append(f"    {side!r}: ({_agent(own, getattr(own, side)['agent'])}, {_policy(own.policy(side))}),")
     lines += [
         "    'baseline': (BayesianLinear(), PosteriorMean()),",
         "}",
@@ -66,12 +65,13 @@ def bandit_code(config: DecisionsConfig) -> str:
 def _agent(own: BanditSettings, kind: str) -> str:
     if kind == "linear":
         return "BayesianLinear()"
-    alone, contour = kind == "pCSGLD", kind != "pSGLD"
-    step = own.step_size / 6 if alone else own.step_size
-    rate = 0.006 if alone else 0.03
-    second = f"paper_contour({rate!r}, {own.temperature!r})" if contour else "None"
-    nets = ", ".join(f"{name}={value!r}" for name, value in own.nets(alone).items())
-    return f"SampledNets(paper_sampler({step!r}), {second}, begin_share={0.1 if contour else 0.0}, {nets})"
+    step_size, contour, rest = own.nets(kind)
+    second = contour and f"paper_contour({contour[0]!r}, {contour[1]!r})"
+    return f"SampledNets(paper_sampler({step_size!r}), {second}, {keywords(rest)})"
+
+
+def _policy(policy: Policy) -> str:
+    return f"{type(policy).__name__}({', '.join(map(repr, policy.changed().values()))})"
 
 
 def digits_code(config: DecisionsConfig) -> str:

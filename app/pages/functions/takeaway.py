@@ -11,7 +11,7 @@ from app.pages.functions.config import ROWS, FunctionsConfig
 from app.pages.functions.job import Seen
 from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_of
 from app.sharing.desk import TakeawayDesk
-from app.sharing.exports import config_json, literal
+from app.sharing.exports import config_json, keywords, literal
 from app.sharing.exports import python_code as engine_code
 from app.sharing.reading import read_settings
 from llc_core.sweeps.csv_tables import table_csv
@@ -58,10 +58,9 @@ def python_code(config: FunctionsConfig) -> str:
         f'print(f"R-hat of the loss: {{r_hat({loss}.mean(axis=2)):.3f}}")',
         'print(f"R-hat of functions, largest: {max(r_hat(f[:, :, i]) for i in range(f.shape[2])):.3f}")',
     ]
-    work = ", ".join(f"{name}={value}" for name, value in effort(scene.network).items())
     lines += [
         "try:",
-        f"    exact = llc_core.finite_width(problem, inputs, {work})",
+        f"    exact = llc_core.finite_width(problem, inputs, {keywords(effort(scene.network))})",
         "    away = (f.mean(axis=(0, 1)) - exact.mean) / exact.sd",
         '    print(f"distance to the exact posterior: {np.sqrt(np.mean(away**2)):.2f} sd")',
         "except ValueError as error:  # its own chains do not agree",

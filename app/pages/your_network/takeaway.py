@@ -9,7 +9,7 @@ from typing import Any
 from app.pages.your_network.config import ALL_PARTS, NETWORKS, TEXT, NetworkChoice, pattern
 from app.pages.your_network.scene import NetworkConfig, optimizer_of
 from app.sharing.desk import EstimateDesk
-from app.sharing.exports import literal
+from app.sharing.exports import keywords, literal
 from llc_core import Estimate
 from llc_core.sweeps.csv_tables import table_csv
 
@@ -28,8 +28,7 @@ FIGURES = {
 def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
     """A script that runs as pasted: it trains the network, takes the checkpoint and estimates."""
     network = NETWORKS[choice.network]
-    text = ", ".join(f"{name}={value}" for name, value in TEXT.items())
-    source = "digits()" if network.data == "digits" else f"synthetic_text({text})"
+    source = "digits()" if network.data == "digits" else f"synthetic_text({keywords(TEXT)})"
     optimizer = optimizer_of(choice.network, choice.optimizer)
     parameters = _parameters_code(choice.part)
     names = ["build_model", source.split("(")[0], "potential_at", "train"]
