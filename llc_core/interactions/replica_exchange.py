@@ -14,6 +14,8 @@ from llc_core.interactions.base import Interaction, Layout, Seen, Shared, Twin
 from llc_core.interactions.registry import register
 
 MAX_LEVELS = 1000
+CORRECTED_EVERY = 100
+"""Steps after which the correction takes its next step."""
 
 
 @register
@@ -31,6 +33,8 @@ class ReplicaExchange(Interaction):
 
     temperatures: [K] from 1 upwards; empty: `levels` of them, geometric from 1 to `hottest`. `adapted` moves them to equal rejection.
     correction, energy_variance: s² at first, and what it tends to by the steps 1/(k^0.6 + 100), every 100 steps.
+    energy_samples: it tends to the sample variance of so many energies at each level's place but the hottest's, drawn again each time,
+    in place of `energy_variance`; only `PlaneRun`, where noise is added to energies, can draw them.
     step_power: the step size of a level is that of the run times T^step_power.
     interval: steps between swaps.
     """
@@ -48,6 +52,9 @@ class ReplicaExchange(Interaction):
         0.0, 0.0, 1e9, help="Variance of the energy's noise that swaps are corrected for at first; 0: no correction."
     )
     energy_variance: float = hyper(0.0, 0.0, 1e9, help="What the correction tends to.")
+    energy_samples: int = hyper(
+        0, 0, 10_000, help="Energies drawn again from which the correction learns; 0: a variance is given."
+    )
     step_power: float = hyper(0.0, 0.0, 4.0, help="Step size of a level: that of the run times T to this power.")
 
     label: ClassVar[str] = "Replica exchange"
@@ -63,6 +70,11 @@ class ReplicaExchange(Interaction):
         if len(values) < 2 or len(values) > MAX_LEVELS or values[0] != 1 or min(np.diff(values)) <= 0:
             raise ValueError(
                 f"ReplicaExchange.temperatures is {short(list(values))}; give at least two that begin with 1 and rise."
+            )
+        if self.energy_samples == 1 or (self.energy_samples and (self.energy_variance or not self.correction)):
+            raise ValueError(
+                f"ReplicaExchange.energy_samples is {self.energy_samples}; give at least 2, a correction above 0 to begin with, and no "
+                "energy_variance."
             )
         self._put("temperatures", values)
         self._put("levels", len(values))
@@ -97,6 +109,10 @@ class ReplicaExchange(Interaction):
     # -- a step -------------------------------------------------------------------------------------------------------
 
     def init(self, layout: Layout) -> Shared:
+        if self.energy_samples:
+            raise ValueError(
+                f"ReplicaExchange.energy_samples is {self.energy_samples}; energies are drawn again by PlaneRun alone: give energy_variance."
+            )
         groups, members = layout.shape
         like = layout.n_beta
         return {
@@ -135,8 +151,12 @@ class ReplicaExchange(Interaction):
 
     def corrected(self, step: int) -> float:
         """s² at this step."""
-        left = np.prod([1 - 1 / (k**0.6 + 100) for k in range(1, min(step // 100, 100_000) + 1)])
+        left = np.prod([1 - rate_of_correction(k) for k in range(1, min(step // CORRECTED_EVERY, 100_000) + 1)])
         return float(self.energy_variance + (self.correction - self.energy_variance) * left) if self.correction else 0.0
+
+    def learned(self, variance: float, energies: np.ndarray, look: int) -> float:
+        """s² after energies [K − 1, energy_samples] drawn again at the levels' places, the time number `look`."""
+        return variance + rate_of_correction(look) * (float(energies.var(axis=1, ddof=1).mean()) - variance)
 
     def _follow(self, shared: Shared, order: Tensor, tried: Tensor, accepted: Tensor) -> Shared:
         """The index process: a round trip leads from the coldest level to the hottest and back."""
@@ -167,10 +187,17 @@ class ReplicaExchange(Interaction):
 
     def twin(self, n_beta: Any, burn_in: int) -> Twin | None:
         k = len(self.temperatures)
-        q = np.array([k, self.interval, self.swap == "random", self.correction, self.energy_variance])
-        # round trips, the product of the correction, replica, heading, tried, accepted
-        vector = np.concatenate([[0.0, 1.0], np.arange(k), np.zeros(k), np.zeros(2 * (k - 1))])
+        learns = self.energy_samples > 0
+        q = np.array([k, self.interval, self.swap == "random", self.correction, self.energy_variance, learns])
+        # round trips, the correction itself where it learns and its product otherwise, replica, heading, tried, accepted
+        first = self.correction if learns else 1.0
+        vector = np.concatenate([[0.0, first], np.arange(k), np.zeros(k), np.zeros(2 * (k - 1))])
         return Twin(_step, q, vector)
+
+
+def rate_of_correction(look: int) -> float:
+    """Deng et al. 2022, D.2."""
+    return float(1 / (look**0.6 + 100))
 
 
 def _step(
@@ -192,11 +219,11 @@ def _step(
         order[i] = i
         heat[i] = 1.0
         weight[i] = 1.0
-    if step > 0 and step % 100 == 0:
-        vector[1] *= 1 - 1 / ((step // 100) ** 0.6 + 100)
+    if not q[5] and step > 0 and step % CORRECTED_EVERY == 0:
+        vector[1] *= 1 - 1 / ((step // CORRECTED_EVERY) ** 0.6 + 100)
     if (step + 1) % interval:
         return
-    variance = q[4] + (q[3] - q[4]) * vector[1] if q[3] > 0 else 0.0
+    variance = vector[1] if q[5] else q[4] + (q[3] - q[4]) * vector[1] if q[3] > 0 else 0.0
     first = ((step + 1) // interval) % 2
     if q[2]:
         first = 1 if uniform[k - 1] < 0.5 else 0

@@ -17,7 +17,9 @@ class PictureSettings(Settings):
 
     description: of the network, for `build_model`.  step_size, momentum: of SGHMC, in the paper's convention w ← w − ε∇U with
     U = N·L + (decay/2)‖w‖².  The step size is multiplied by `factor` at each of the epochs `milestones`.  temperature: T of
-    exp(−U/T).  zeta, bins, bin_width, rate: of contour sampling; the width in units of U, the rate of θ.
+    exp(−U/T).  zeta, bins, bin_width, rate_of_theta: of contour sampling; the width in units of U.
+    lowest, rate_released, begins: what contour sampling has in the released code in place of 0, `rate_of_theta` and the first epoch:
+    the lower edge of its bins in units of U, the rate of θ, and the share of the epochs after which it begins.
     chains: networks side by side.  batch_size: of a step.  cycles: of cyclical steps.  augment: shift and mirror pictures while
     learning.
     erase: put random rectangles into pictures.  tail: share of a cycle, at its end, in which the steps of cycles stay as they are and networks
@@ -39,6 +41,9 @@ class PictureSettings(Settings):
     bins: int = hyper(200, 2)
     bin_width: float = hyper(200.0, 0.0, open_low=True)
     rate_of_theta: float = hyper(0.01, 0.0, 1.0, open_high=True)
+    lowest: float = hyper(0.0, 0.0, 1e9)
+    rate_released: float = hyper(0.003, 0.0, 1.0, open_high=True)
+    begins: float = hyper(0.75, 0.0, 1.0, open_high=True)
     decay: float = hyper(25.0, 0.0, 1e9, open_high=True)
     chains: int = hyper(4, 1)
     batch_size: int = hyper(256, 1)
@@ -69,6 +74,11 @@ class PictureSettings(Settings):
         """Lowest and highest energy of the contour's bins, in units of U/T as interactions have it."""
         return 0.0, self.bins * self.bin_width / self.temperature
 
+    @property
+    def released_edges(self) -> tuple[float, float]:
+        """The same in the released code."""
+        return tuple((self.lowest + k * self.bin_width) / self.temperature for k in (0, self.bins))  # type: ignore[return-value]
+
     def replace(self, **changes: Any) -> PictureSettings:
         """With other fields; ValueError with one sentence for a name or value that there is not."""
         known_keys("the settings of pictures", changes, set(field_names(self)) - {"description"})
@@ -76,10 +86,12 @@ class PictureSettings(Settings):
 
 
 PUBLISHED: Mapping[str, PictureSettings] = {
-    "ResNet-20": PictureSettings({"kind": "resnet", "depth": 20}),
-    "ResNet-32": PictureSettings({"kind": "resnet", "depth": 32}),
-    "ResNet-56": PictureSettings({"kind": "resnet", "depth": 56}),
-    "WRN-16-8": PictureSettings({"kind": "wide_resnet", "depth": 16, "factor": 8}, bin_width=60.0, correction=1000.0),
+    "ResNet-20": PictureSettings({"kind": "resnet", "depth": 20}, lowest=2e4),
+    "ResNet-32": PictureSettings({"kind": "resnet", "depth": 32}, lowest=2e4),
+    "ResNet-56": PictureSettings({"kind": "resnet", "depth": 56}, lowest=1e4),
+    "WRN-16-8": PictureSettings(
+        {"kind": "wide_resnet", "depth": 16, "factor": 8}, bin_width=60.0, correction=1000.0, begins=0.8
+    ),
 }
 """By the names of the paper's tables."""
 

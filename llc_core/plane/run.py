@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from llc_core.compute.streams import numpy_stream
 from llc_core.config import RunConfig
 from llc_core.engine.resolve import resolve
 from llc_core.fields import number, short, whole
@@ -109,9 +108,7 @@ class PlaneRun:
         self.trials = whole("trials", trials, 1, 100_000)
         self.cells = whole("cells", cells, 1, 1000)
         self.steps_done, self.seconds = 0, 0.0
-        self._groups = [
-            PlaneGroup(self, numpy_stream(seed, f"plane/{k}"), self._places(starts)) for k in range(self.trials)
-        ]
+        self._groups = [PlaneGroup(self, seed, trial, self._places(starts)) for trial in range(self.trials)]
 
     def _set_up(self, config: RunConfig, interaction: Interaction) -> None:
         assert config.n_beta is not None and config.localization is not None

@@ -241,7 +241,8 @@ class ClassifierChains:
             return energy
         self.heats.append(self.layout.scatter(heat))
         by_chain = self.heats[-1].unsqueeze(1).to(energy.n_beta)
-        return dataclasses.replace(energy, n_beta=energy.n_beta * by_chain)
+        decay = energy.localization * (by_chain if self.method.heats_decay else 1.0)
+        return dataclasses.replace(energy, n_beta=energy.n_beta * by_chain, localization=decay)
 
     def _normals(self, fields: int) -> Tensor:
         drawn = torch.randn(fields, self.count, self.dim, generator=self._random["noise"])

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from llc_core.decisions.named_agents import OpenContour
 from llc_core.fields import hyper
-from llc_core.interactions.base import Interaction, Layout, Shared, Twin
+from llc_core.interactions.base import Interaction, Layout, Seen, Shared, Twin
+from llc_core.interactions.contour import SMALLEST
 from llc_core.interactions.cyclical import Cyclical
 from llc_core.interactions.replica_exchange import ReplicaExchange
 from llc_core.networks.published import PictureSettings
@@ -26,7 +28,7 @@ class Method:
     linear: logistic regression in place of the network.  interaction: of the chains, from the settings and the steps of all epochs.
     steady: the step size does not fall at the milestones, since the interaction has a schedule of its own.
     momentum: whether there is one.  long: one chain over the epochs of all chains.  averages: networks are drawn from Gaussians around
-    the ways (SWAG).
+    the ways (SWAG).  heats_decay: what the interaction multiplies the loss's slope by, it multiplies that of the decay by too.
     """
 
     noise: bool = True
@@ -36,6 +38,7 @@ class Method:
     momentum: bool = True
     long: bool = False
     averages: bool = False
+    heats_decay: bool = False
     interaction: Callable[[PictureSettings, int], Interaction] | None = None
 
     def sampler(self, settings: PictureSettings) -> Sampler:
@@ -93,6 +96,34 @@ class LessOften(ReplicaExchange):
         return None
 
 
+@dataclass(frozen=True)
+class ReleasedContour(OpenContour):
+    """Contour sampling from the step `begins` on, whose draws weigh θ(J) in place of θ(J)^ζ.
+
+    Source: released code of Deng et al. 2022 (resnet100_cifar100), by whose words ζ can be too large for the exact weights.
+    """
+
+    begins: int = hyper(0, 0)
+
+    def exchange(self, shared: Shared, seen: Seen, layout: Layout) -> tuple[Shared, Tensor | None]:
+        if seen.step >= self.begins:
+            return super().exchange(shared, seen, layout)
+        return {**shared, "counts": torch.zeros_like(shared["counts"])}, None
+
+    def log_weight(self, step: int, shared: Shared, layout: Layout) -> Tensor | None:
+        """What no energy was counted for weighs nothing, before `begins` too."""
+        theta = shared["theta"].clamp_min(SMALLEST).log().gather(1, shared["bin"])
+        return torch.where(shared["counts"], theta, torch.full_like(theta, -torch.inf))
+
+
+def released_contour(settings: PictureSettings, steps: int) -> Interaction:
+    low, high = settings.released_edges
+    return ReleasedContour(
+        low=low, high=high, bins=settings.bins, zeta=settings.zeta, rate=settings.rate_released, rate_power=0.0, rate_offset=1.0,
+        clip=5.0, begins=round(settings.begins * steps),
+    )  # fmt: skip
+
+
 def contour_of(settings: PictureSettings, steps: int) -> Interaction:
     low, high = settings.bin_edges
     return OpenContour(
@@ -130,6 +161,7 @@ METHODS: Mapping[str, Method] = {
     "cyclical SGHMC": Method(steady=True, interaction=_cycles),
     "replica exchange SGHMC": Method(interaction=_ladder),
     "ICSGHMC": Method(interaction=contour_of),
+    "ICSGHMC, released": Method(interaction=released_contour, heats_decay=True),
     "M-SGD": Method(noise=False, steady=True, interaction=_one_cycle),
     "cycSGHMC": Method(steady=True, long=True, interaction=_tails),
     "reSGHMC": Method(interaction=_corrected),

@@ -53,3 +53,35 @@ def test_at_equal_gradients_replica_exchange_finds_the_modes_that_plain_chains_m
     logs = np.log(plain), np.log(hot)
     error = np.sqrt(sum(each.var(ddof=1) / TRIALS for each in logs))
     assert logs[0].mean() - logs[1].mean() > np.log(4) + 3 * error
+
+
+def corrections(pieces: int, seed: int = 5) -> np.ndarray:
+    """What the replicas of 24 trials take for the variance of their energies after 20,000 steps, from 0.1."""
+    ladder = llc_core.ReplicaExchange(temperatures=(1, 2, 4), correction=0.1, energy_samples=10)
+    run = PlaneRun(
+        llc_core.SGLD(step_size=2e-3), llc_core.surface(noise=0.25), ladder, steps=20_000, trials=24, seed=seed
+    )
+    while not run.finished:
+        seen = run.advance(pieces)
+    return seen.shared[:, 1]
+
+
+def test_replicas_learn_the_variance_of_their_energies():
+    """Its mean is known, since the sample variances are unbiased: those of n in place of n − 1 would be a tenth lower."""
+    left = np.prod([1 - 1 / (k**0.6 + 100) for k in range(1, 200)])
+    wanted = 0.25**2 + (0.1 - 0.25**2) * left
+    found = corrections(20_000)
+    error = found.std(ddof=1) / len(found) ** 0.5
+    assert abs(found.mean() - wanted) < 4 * error
+    assert 8 * error < (wanted - 0.9 * 0.25**2) * (1 - left), "the test could not tell"
+    assert np.array_equal(found, corrections(777)), "how a run is cut changes nothing"
+
+
+def test_energies_are_drawn_again_on_the_plane_alone():
+    with pytest.raises(ValueError, match="give energy_variance"):
+        llc_core.estimate(
+            llc_core.planar_landscape("quadratic"), llc_core.SGLD(step_size=0.01), steps=10, chains=1,
+            interaction=llc_core.ReplicaExchange(levels=3, correction=1.0, energy_samples=10),
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="at least 2, a correction above 0"):
+        llc_core.ReplicaExchange(energy_samples=10)
