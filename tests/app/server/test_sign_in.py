@@ -62,6 +62,7 @@ def test_cookies_are_for_two_hours_and_no_script_s(server):
         assert 0 < expires - time.time() <= 2 * 3600
 
 
+@pytest.mark.slow
 def test_a_sign_in_ends_whatever_the_browser_keeps(server):
     def status(hours_ago: float) -> int:
         def clock() -> float:

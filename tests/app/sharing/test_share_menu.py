@@ -135,6 +135,7 @@ def test_a_link_restores_the_local_geometry(views, config):
             assert first[name] == pytest.approx(value)
 
 
+@pytest.mark.slow
 @given(config=BIAS)
 @settings(max_examples=25)
 def test_a_link_restores_the_stationary_bias(views, config):

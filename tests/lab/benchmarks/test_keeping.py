@@ -111,7 +111,7 @@ def test_both_rates_and_what_is_too_short(capsys):
     assert "1 of   2 =  50.0%" in last and "1 of   5 =  20.0%" in last and last.count("1 of   2") == 2
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_kept_evidence_is_judged_as_the_run_was(tmp_path):
     """A short run of each kind: judged again from what is kept, it says the same."""
     settings = {"steps": 300, "gradient": "full", "seed": 1, "chains": 2}

@@ -94,7 +94,7 @@ def test_what_was_done_becomes_burn_in_only_where_half_of_it_was(tiny, burn_in):
 
 
 @pytest.mark.parametrize("gradient", ["minibatch", "control_variate"])
-@pytest.mark.parametrize("baseline", ["same_batch", "first_batch"])
+@pytest.mark.parametrize("baseline", few(["first_batch", "same_batch"], 1))
 def test_with_minibatches(tiny, gradient, baseline):
     config = RunConfig(
         sampler={"name": "SGLD"}, gradient=gradient, baseline=baseline, batch_size=20, steps=300, chains=2
@@ -139,7 +139,7 @@ def test_with_all_that_is_watched(burn_in):
 
 
 @pytest.mark.parametrize("sampler", few(["SGLD", "UnderdampedLangevin"], 1))
-@pytest.mark.parametrize("look", [120, 125, 170])
+@pytest.mark.parametrize("look", few([120, 125, 170], 1))
 def test_a_chain_that_is_lost_after_the_adaptation_is_lost_for_good(tiny, sampler, look):
     """At steps 120 (when the state is saved) and 125 the burn-in of the first plan, 150 steps, still starts a lost chain again; at 170 nothing does, though a longer
     run is in its burn-in there."""

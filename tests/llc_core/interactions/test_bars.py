@@ -203,12 +203,14 @@ def test_a_swap_with_the_wrong_sign_is_found(monkeypatch):
         check_that_swaps_keep_the_law()
 
 
+@pytest.mark.slow
 def test_energies_that_stay_when_places_swap_are_found(monkeypatch):
     monkeypatch.setattr(interacting, "permuted", lambda energy, order: energy)
     with found():
         check_that_both_steppings_agree(LADDER, monkeypatch)
 
 
+@pytest.mark.slow
 def test_bins_that_are_off_by_one_are_found(monkeypatch):
     right = Contour.bin_of
     monkeypatch.setattr(Contour, "bin_of", lambda self, energy: (right(self, energy) + 1).clamp_max(self.bins - 1))

@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from cases import few
 
 from llc_core import HMC, SGHMC, SGLD, SGNHT, UnderdampedLangevin, estimate, health, planar_landscape
 from llc_core.observables.term_sizes import kicks
@@ -61,12 +62,15 @@ def test_one_leapfrog_step_of_hmc():
 
 @pytest.mark.parametrize(
     "sampler",
-    [
-        SGHMC(step_size=3e-4),
-        SGNHT(step_size=3e-4),
-        UnderdampedLangevin(step_size=0.01, mass="unit"),
-        HMC(step_size=0.01, mass="unit"),
-    ],
+    few(
+        [
+            SGNHT(step_size=3e-4),
+            SGHMC(step_size=3e-4),
+            UnderdampedLangevin(step_size=0.01, mass="unit"),
+            HMC(step_size=0.01, mass="unit"),
+        ],
+        1,
+    ),
     ids=lambda s: s.name,
 )
 def test_a_momentum_has_kicks_and_no_terms(sampler):

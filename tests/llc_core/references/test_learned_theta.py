@@ -65,6 +65,8 @@ def test_what_is_not_known_is_said(change, words):
         theta_law(dataclasses.replace(OWN, **change), STEP)
 
 
+@pytest.mark.rare
+@pytest.mark.slow
 def test_bins_that_cannot_be_flat_are_refused():
     with pytest.raises(ValueError, match="does not settle at 6 bins"):
         theta_law(Contour(low=0.0, high=3.0, bins=6, zeta=0.9, difference="forward", rate=0.5), 0.05)

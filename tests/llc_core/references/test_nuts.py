@@ -49,6 +49,7 @@ def test_a_law_of_another_temperature_is_found_out(monkeypatch):
     assert off(steps=100) > 4
 
 
+@pytest.mark.slow
 def test_second_moments_of_a_normal_law():
     """nβ of almost nothing leaves N(0, 1/γ)."""
     problem = DeepLinearNetwork.random(widths=[2, 2], n=100, seed=0)

@@ -55,6 +55,7 @@ def found(hidden: list[str], text: str) -> list[str]:
     return [ways[0] for ways in written if any(way in text for way in ways)]
 
 
+@pytest.mark.slow
 def test_what_is_hidden_is_not_sent_and_comes_back(view):
     hidden = answers_of(view)
     assert found(hidden, sent(view)) == hidden

@@ -60,6 +60,7 @@ def test_a_net_is_counted_with_the_runs_of_all_visitors_before_it_is_learned(mon
         get_scene(DecisionsConfig(game="digits", outside=OutsideSettings(hidden=256), seed=77))
 
 
+@pytest.mark.slow
 def test_a_play_is_that_of_the_engine_whatever_the_blocks(bandit):
     own, seen, rows = SMALL.bandit, bandit.judge(), bandit.log.since(0)[1]
     assert rows[:, 0].tolist() == list(range(1, own.rounds + 1)) and bandit.log.since(len(rows))[1].shape == (0, 5)

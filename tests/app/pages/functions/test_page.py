@@ -116,6 +116,7 @@ def finished_answer(scene: Scene) -> Posterior:
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [60, 601])
 def test_the_gauges_are_those_of_the_engine_s_own_run(steps):
     """R-hat, mean and quantiles of the finished run, from the draws that `estimate` keeps with the same seed."""
@@ -246,6 +247,7 @@ def test_an_answer_whose_chains_disagree_is_not_told(view, monkeypatch):
     assert not len(view.figure.exact.data["x"])
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_worked_out_beside_it(view):
     assert view.truth.busy
     settle_answers(view)
@@ -499,6 +501,7 @@ def test_a_network_too_wide_for_the_server_is_refused(view, monkeypatch):
     assert "MB" in view.fault.object + view.editor.message.object
 
 
+@pytest.mark.slow
 def test_another_band_is_drawn_of_the_same_run(view, small_job):
     settle_answers(view)
     view.run(SMALL)

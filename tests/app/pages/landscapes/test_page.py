@@ -79,7 +79,7 @@ def untouched():
 # -- presets ----------------------------------------------------------------------------------------------------------
 
 
-FEW = ("regular", "crossing", "U")
+FEW = ("crossing",)
 """Presets of which `make test` asks the numbers of their lessons."""
 
 

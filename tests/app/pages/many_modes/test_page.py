@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from cases import few
 from sent_words import without_cards
 from waiting import settled
 
@@ -320,7 +321,7 @@ def test_a_ladder_of_its_own_gives_way_to_a_geometric_one(page):
     assert found["interaction"]["interval"] == 3
 
 
-@pytest.mark.parametrize("method", ["Contour", "ReplicaExchange", "Cyclical", "SteinVariational", "none"])
+@pytest.mark.parametrize("method", few(["ReplicaExchange", "SteinVariational", "Contour", "Cyclical", "none"], 2))
 def test_every_method_can_be_chosen_on_both_sides(page, method):
     for side in ("left", "right"):
         page.editors[side].method.widget.value = "none" if method != "none" else "Cyclical"

@@ -63,6 +63,7 @@ def test_numbers_are_those_of_the_engine(config):
     assert not panel.done and not panel.kernel.visible
 
 
+@pytest.mark.slow
 def test_parts_answer_to_digits_as_the_engine_says(config):
     """χ of a layer alone for each digit: −nβ·Cov(φ, ℓ − φ) of the mean loss ℓ of its rows, shown with its error, and pale where it is open."""
     job, panel = measured(config), RowsPanel()

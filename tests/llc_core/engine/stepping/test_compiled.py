@@ -123,6 +123,7 @@ class Remembers(Quadratic):
         return self.last[1]
 
 
+@pytest.mark.slow
 def test_a_potential_may_remember_what_it_was_given(always):
     ends = []
     for kind in (Quadratic, Remembers):
@@ -142,6 +143,7 @@ def test_numbers_depend_neither_on_blocks_nor_on_threads(always, network, thread
     np.testing.assert_array_equal(found, run(network, {"name": "SGHMC", "step_size": 1e-9}, 20).displacements)
 
 
+@pytest.mark.slow
 def test_a_state_that_was_looked_at_is_a_copy(always, network):
     current = run(network, {"name": "SGLD", "step_size": 1e-9}, 20, (5,))
     current = Run(current.config, network)
@@ -178,7 +180,7 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("sampler, fraction", LAWS, ids=[sampler["name"] for sampler, _ in LAWS])
+@pytest.mark.parametrize("sampler, fraction", few(LAWS, 2, unpack=True, rare=False))
 def test_the_law_is_the_exact_one(always, sampler, fraction):
     assert abs(error_in_standard_errors(sampler, fraction)) < 4
 

@@ -22,7 +22,7 @@ def begun(name: str, chains: int = MANY, **sampler: float) -> Run:
     return made
 
 
-@pytest.mark.parametrize("name", few([name for name in samplers() if name not in ("Gibbs", "CollapsedPCN", "PCN")], 8))
+@pytest.mark.parametrize("name", few([name for name in samplers() if name not in ("Gibbs", "CollapsedPCN", "PCN")], 3))
 def test_the_run_goes_on_as_if_nobody_had_looked_and_the_parts_add_up(name):
     plain, looked = begun(name, FEW), begun(name, FEW)
     for _ in range(3):

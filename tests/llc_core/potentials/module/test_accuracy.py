@@ -10,7 +10,7 @@ from lab.benchmarks.networks.regressions import linear_problem, logistic_problem
 from llc_core import SGLD, UnderdampedLangevin, estimate
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [5, pytest.param(20, marks=pytest.mark.slow)])
 def test_linear_regression(dim):
     problem, exact = linear_problem(dim)

@@ -40,6 +40,7 @@ def test_a_linear_model_has_the_metric_of_its_prior_or_none():
     assert linear_path(matrix, targets, metric, torch.eye(6, dtype=FLOAT), 0.5, 500, 0.004, 0) > OTHER
 
 
+@pytest.mark.slow
 def test_a_metric_of_the_torus_wraps_and_one_of_another_period_does_not():
     force = von_mises_force(1.0)
     found = torus_path(force, wavy, 32, 1_500, 4e-3, 0)

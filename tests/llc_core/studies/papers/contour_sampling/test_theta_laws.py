@@ -45,6 +45,7 @@ def judged(monkeypatch, tmp_path, wider: float = 1.0, tails: bool = False):
     return {claim.text: claim.holds for claim in done.claims}
 
 
+@pytest.mark.slow
 def test_draws_of_theory_are_judged_right_and_wider_ones_wrong(monkeypatch, tmp_path):
     assert all(judged(monkeypatch, tmp_path).values())
     wrong = {text for text, holds in judged(monkeypatch, tmp_path, wider=1.4).items() if not holds}
@@ -56,6 +57,7 @@ def test_draws_of_theory_are_judged_right_and_wider_ones_wrong(monkeypatch, tmp_
     )
 
 
+@pytest.mark.slow
 def test_heavy_tails_are_no_normal(monkeypatch, tmp_path):
     held = judged(monkeypatch, tmp_path, tails=True)
     assert not any(holds for text, holds in held.items() if "θ is normal" in text)
@@ -71,6 +73,7 @@ def leaning(chains: int) -> np.ndarray:
     return np.stack([theta + 0.2 * (np.arange(OWN.bins) == 0), theta], axis=1)[:, :, None]
 
 
+@pytest.mark.slow
 def test_what_leans_is_no_normal(monkeypatch, tmp_path):
     monkeypatch.setattr(ThetaSpread, "thetas", lambda self, at, chains, marks, every=None: leaning(chains))
     done = ThetaSpread(runs=RUNS, chains=5, steps=MARKS).run(Place(Kept(None), tmp_path))
@@ -87,6 +90,7 @@ def test_the_bound_of_a_fitted_normal_is_the_known_one():
     assert theta_laws.distances(values)[0] == pytest.approx(known)
 
 
+@pytest.mark.slow
 def test_the_printed_fixed_point_is_that_of_fine_bins():
     """Far from it at five bins, at any ε, and nearer at fifteen: sums of |differences| .275, .269 and .164."""
 
@@ -101,6 +105,7 @@ def test_the_printed_fixed_point_is_that_of_fine_bins():
     assert off(15, STEP / 5) < 0.7 * off(5, STEP / 5)
 
 
+@pytest.mark.slow
 def test_copies_that_meet_at_every_step_are_one_theta():
     loop = line_loop(two_sided)
     one = learned(loop, OWN, 3, [50, 400], 5, STEP)
