@@ -1,0 +1,47 @@
+"""`llc-lab paper` with a whole paper: every item that can be run is, one that cannot is said, and what holds is counted at the end."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from llc_core.cli.commands import main
+from llc_core.studies.papers import running
+from llc_core.studies.papers.claims import Claim
+from llc_core.studies.papers.items import items
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """Addresses in the order they were run; figure 2 cannot be, and every other item has one claim of each kind."""
+    seen = []
+
+    def run_item(item, size, folder, **others):
+        seen.append(item.address)
+        if item.name == "figure-2":
+            raise ValueError("This item needs a file; give it.")
+        claims = [Claim("a", True, "1"), Claim("b", None, "2")]
+        return SimpleNamespace(found=SimpleNamespace(table=["a row"]), claims=claims, page="p", numbers="n")
+
+    monkeypatch.setattr(running, "run_item", run_item)
+    return seen
+
+
+@pytest.mark.parametrize("asked", ["003", "all"])
+def test_what_can_be_run_is(ran, capsys, asked):
+    assert main(["paper", asked]) == 0
+    wanted = [item.address for item in items() if item.sizes and asked in (item.paper, "all")]
+    assert ran == wanted
+    summary = capsys.readouterr().out.splitlines()[-len(wanted) :]
+    assert [line.split()[0] for line in summary] == wanted
+    for line in summary:
+        assert line.endswith(
+            "not run: This item needs a file; give it." if "/figure-2 " in line else "1 yes, 1 not decided"
+        )
+
+
+def test_a_paper_is_priced(ran, capsys):
+    main(["paper", "003", "--dry-run"])
+    said = capsys.readouterr().out.splitlines()
+    assert not ran and said[-1].startswith("Together: about ") and len(said) == 2 * 6 + 1
