@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import few
 
 ROOT = Path(__file__).resolve().parents[3]
 MISSING = (
@@ -64,7 +65,7 @@ def test_an_estimate_needs_the_core_alone(said):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("at", range(len(OTHERS)), ids=[words[0] for words, _ in OTHERS])
+@pytest.mark.parametrize("at", few(range(len(OTHERS)), 1))
 def test_other_commands_name_what_to_install(said, at):
     assert said[1 + at] == [2, "", f"llc-lab: {OTHERS[at][1]}\n"]
 

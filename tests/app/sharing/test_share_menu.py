@@ -234,7 +234,7 @@ def begun(view, key):
 @pytest.mark.long
 @pytest.mark.parametrize("key", FIRST)
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_a_wrong_value_anywhere_changes_nothing(views, key, data):
     view = views[key]
     before = begun(view, key)

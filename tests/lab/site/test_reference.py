@@ -17,6 +17,7 @@ def folder(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_every_public_name_stands_once(folder):
     headings = [
         title

@@ -123,6 +123,7 @@ def test_a_run_that_is_not_over_is_not_searched_and_an_answer_is_kept():
     assert again.diagnostics["above_minimum"] == first.diagnostics["above_minimum"] and run._record.above is kept
 
 
+@pytest.mark.slow
 def test_minibatches_too_few_to_look_leave_it_open():
     problem, *_ = regression(7, n=4000)
     found = estimate(

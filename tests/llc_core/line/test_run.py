@@ -135,6 +135,7 @@ def test_starts_where_it_says():
     assert total_variation(counts / counts.sum(), target_masses("skewed", bins)) < 0.02
 
 
+@pytest.mark.slow
 def test_chains_that_diverge_are_dropped_and_counted():
     run = LineRun(SGLD(step_size=0.5), "quartic", steps=400, chains=3000, burn_in=0, record_every=1, seed=2)
     snapshot = run.advance(400)
@@ -320,6 +321,7 @@ def test_decreasing_steps_converge_to_the_predicted_law():
     assert total_variation(found, target_masses("normal")) > 0.2
 
 
+@pytest.mark.slow
 def test_float32_and_float64_have_the_same_law():
     options = {"steps": 1500, "chains": 10_000, "burn_in": 500, "seed": 7}
     single, double = (simulate(PSGLD(step_size=1e-2), "skewed", dtype=d, **options) for d in ("float32", "float64"))

@@ -31,6 +31,7 @@ def frozen(theta: np.ndarray, steps: int, chains: int, seed: int) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 def test_all_bins_are_visited_alike_and_sums_come_back_to_one(law):
     assert law.fixed.sum() == pytest.approx(1) and (law.fixed > 0).all()
     # Σh = E θ(J)·(1 − Σθ), and E θ(J) is 1/m where visits are flat

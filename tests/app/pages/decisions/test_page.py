@@ -141,6 +141,7 @@ def test_draws_are_scored_as_the_engine_scores_them(digits):
     assert set(scene.digits.split.targets.tolist()) == set(range(5)) and scene.digits.outside_targets.min() == 5
 
 
+@pytest.mark.slow
 def test_the_sentence_follows_the_numbers(bandit, digits):
     seen = bandit.judge()
     said = texts.bandit_headline(SMALL, seen, True)

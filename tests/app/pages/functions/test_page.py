@@ -17,6 +17,7 @@ import pytest
 import torch
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
+from cases import few
 from pasted import Pasted
 from sent_words import without_cards
 from waiting import PATIENCE_SECONDS, on_screen
@@ -197,6 +198,7 @@ def test_the_printed_step_accepts_nothing_at_variance_one_hundredth():
 # -- exact answers ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_exact_answers_are_the_engine_s_and_are_kept(quick_answers):
     scene = scene_of(SMALL)
     assert known(scene) == (None, None)
@@ -346,6 +348,7 @@ def test_exact_laws_of_the_cases():
     assert np.abs((wanted - law.mean) / law.sd).max() < 4.5 * error, "the prior's draws, weighted by the likelihood"
 
 
+@pytest.mark.slow
 def test_chains_and_particles_are_drawn_on_the_circle(view):
     job, progress = finished_pair(case_config("torus", chains=8))
     panel = ParticlesPanel()
@@ -365,7 +368,7 @@ def test_particles_that_repel_collapse_where_chains_do_not():
     assert rival.by_functions.std() == pytest.approx(rival.exact, rel=0.15)
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("kind", few(CASES, 1))
 def test_a_case_is_shown_with_what_it_has(view, kind):
     view.on_preset(kind)
     settle_answers(view)

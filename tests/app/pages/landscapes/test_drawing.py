@@ -30,7 +30,7 @@ def draw(view: Landscapes, x, y) -> None:
     view.plane.figure.stroke.data = {"xs": [list(x)], "ys": [list(y)]}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_strokes_become_a_landscape_and_crossings_are_told(view):
     assert view.plane.figure.plot.tags == ["pen"]
     runs = view.runs

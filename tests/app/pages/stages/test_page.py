@@ -124,6 +124,7 @@ def test_files_wait_for_what_they_hold(done):
         view.close()
 
 
+@pytest.mark.slow
 def test_the_python_gives_the_same_numbers(done, capsys):
     _, seen = done
     exec(compile(python_code(SMALL), "pasted", "exec"), {})

@@ -238,6 +238,7 @@ def test_samplers_without_an_exact_law_say_so():
     assert set(readouts.exact_values("left", point, None).values()) == {readouts.UNKNOWN}
 
 
+@pytest.mark.slow
 def test_a_law_that_would_fill_the_server_s_memory_is_one_sentence_and_not_made(monkeypatch):
     """Sixty points whose wells are narrow; a formula of 73 characters asked for 24 GB."""
     points = [[i / 10 - 3, 1 + i * 7 % 13] for i in range(60)]

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from cases import few
 
 from app.components.drawings.layers import STEPS, packed
 from app.pages.your_network.config import NETWORKS, parts
@@ -68,7 +69,7 @@ def test_what_is_drawn_is_the_network_where_the_chain_is(config):
     assert abs(float(loss)) > 5 * tolerance and there - here == pytest.approx(float(loss), abs=tolerance)
 
 
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", few(NETWORKS, 1))
 def test_what_moves_is_what_the_part_says(network):
     model = build_model(NETWORKS[network].model)
     for part in parts(network).values():

@@ -121,6 +121,7 @@ def test_rows_are_a_few_of_every_class():
     assert chosen_rows(data("text")) == list(range(rows.ROWS))
 
 
+@pytest.mark.slow
 def test_an_order_is_kept_while_numbers_become_better(config):
     job = measured(config)
     job.advance(rows.LOOKS)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from cases import few
 from rounding import likely
 
 from llc_core.compute.philox import normals
@@ -73,7 +74,9 @@ PRINTED = {"dynamics": "printed"}
 
 
 @pytest.mark.parametrize(
-    "name, fields", [*((name, {}) for name in WITH_CELL), ("SGHMC", PRINTED), ("SGNHT", PRINTED)], ids=str
+    "name, fields",
+    few([("SGNHT", PRINTED), ("SGHMC", PRINTED), *((name, {}) for name in WITH_CELL)], 2, unpack=True, rare=False),
+    ids=str,
 )
 def test_the_compiled_update_is_the_written_one(name, fields):
     driver, hp = driver_of(name, **fields)

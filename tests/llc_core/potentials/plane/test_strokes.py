@@ -144,6 +144,7 @@ def test_two_strokes_that_cross_have_half_twice():
     assert beside.local_learning_coefficient.multiplicity == 1 and beside.learning_coefficient.multiplicity == 2
 
 
+@pytest.mark.slow
 def test_three_strokes_through_a_point_have_a_third():
     problem = planar_landscape("drawn", strokes=[LEVEL, STEEP, SLOPED], n=100)
     local = problem.local_learning_coefficient

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from cases import few
 from torch import nn
 
 from llc_core import HMC, NetworkPotential, influence, linear_losses, susceptibilities
@@ -45,7 +46,7 @@ def exact(network: NetworkPotential, places: list[int]) -> tuple[np.ndarray, np.
     return -network.n_beta * (with_probe - made.loss_variance), -network.n_beta * with_probe
 
 
-@pytest.mark.parametrize(("part", "places"), [(0, FIRST), (1, [3])])
+@pytest.mark.parametrize(("part", "places"), few([(0, FIRST), (1, [3])], 1, unpack=True))
 def test_they_are_those_of_the_closed_form(network, found, part, places):
     changed, added = exact(network, places)
     assert (np.abs(found.values[part] - changed) <= 3 * found.se[part] + 1e-12).all()
