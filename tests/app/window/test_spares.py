@@ -114,7 +114,7 @@ def _content(document: Document) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("who", ASKED)
+@pytest.mark.parametrize("who", few(ASKED, 4))
 def test_it_is_the_window_that_would_have_been_made(who):
     asked = ASKED[who]
     page = {"the last page": "stationary-bias", "the first page": "start"}.get(who, "local-geometry")

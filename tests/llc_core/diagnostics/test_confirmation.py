@@ -10,6 +10,7 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 import torch
+from cases import few
 
 from llc_core import SGLD, DeepLinearNetwork, Estimate, Run, RunConfig, estimate, landscape, planar_landscape
 from llc_core.compute.precision import EXACT
@@ -188,7 +189,9 @@ def test_a_doubt_that_an_answer_settles_reads_the_same_with_the_answer_hidden(pl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sampler, steps", [("UnderdampedLangevin", 4000), ("SGLD", 4000), ("HMC", 400)])
+@pytest.mark.parametrize(
+    "sampler, steps", few([("SGLD", 4000), ("UnderdampedLangevin", 4000), ("HMC", 400)], 1, unpack=True)
+)
 def test_chains_that_have_not_arrived_are_never_trusted_wrong(sampler, steps):
     """Five layers of 2,098 parameters. Exact draws give 137; chains that begin at w0 agree with one another at 125 to 129."""
     network = DeepLinearNetwork.random("1K", "paper", seed=200)

@@ -333,6 +333,7 @@ def test_potential_at_a_checkpoint_is_that_checkpoint():
         potential_at(build_model("mlp"), training.last, data)
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_the_mean_of_langevin_steps_lands_where_the_coefficient_is_lower():
     """Entropy-SGD that moves all the way to its mean, at SGD's training loss: the small version of the benchmark.

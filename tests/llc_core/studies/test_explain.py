@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from cases import few
 
 from lab.benchmarks.verdicts.why import Case, cases
 from llc_core import (
@@ -68,7 +69,7 @@ def check(case: Case, seed: int = 0) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES, 5))
 def test_the_split_names_the_planted_cause_and_its_size(name):
     check(CASES[name])
 

@@ -138,6 +138,7 @@ def test_layers_of_linear_networks_alone_are_the_expected_value():
         assert row["confirmed"] and 0.9 * row["λ"] < row["expected"] < 1.02 * row["λ"]
 
 
+@pytest.mark.rare
 @pytest.mark.slow
 def test_parts_of_a_ready_potential_are_the_known_coefficients():
     """As above, of a network that nothing was tried on, whose middle layer never moves."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cases import few
 
 from app.controls.run_fields import DEFAULTS
 from app.pages.landscapes.config import get_landscape
@@ -79,14 +80,12 @@ def untouched():
 # -- presets ----------------------------------------------------------------------------------------------------------
 
 
-FEW = ("crossing",)
-"""Presets of which `make test` asks the numbers of their lessons."""
+FEW = ("crossing", "U", "prior")
+"""Presets of which the numbers of their lessons are asked first: of one in `make test`, of three in all by `make test-rest`."""
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in BY_NAME]
-)
+@pytest.mark.parametrize("name", [*few(FEW, 1, rare=False), *few([name for name in BY_NAME if name not in FEW], 0)])
 def test_every_preset_gives_the_numbers_of_its_lesson(name):
     preset = BY_NAME[name]
     job, _ = job_of(get_landscape(preset.problem), **preset.settings)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import few
 
 from llc_core import semi_synthetic, semi_synthetic_risk
 from llc_core.studies.risk.comparison import EXACT, HMC
@@ -49,7 +50,7 @@ def test_the_same_seed_makes_the_same_task_and_another_one_another():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("likelihood", ["gaussian", "laplace"])
+@pytest.mark.parametrize("likelihood", few(["gaussian", "laplace"], 1))
 def test_hmc_is_near_the_bayes_risk_and_short_steps_are_further_off(likelihood):
     """A gap is at least 0, up to the error of the exact posterior's own draws, which is the same for all methods."""
     settings = {"width": 10, "likelihood": likelihood, "tasks": 1, "moves": 400, "chains": 8}
