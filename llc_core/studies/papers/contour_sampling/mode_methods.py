@@ -26,6 +26,8 @@ COUNTED_FROM = 1000
 """Steps after the pilot before places are counted."""
 PIECE, EVERY = 512, 16
 """Steps between two looks at the places, and of those the ones that are kept: the paper keeps one in 20."""
+HALF = 2.5
+"""Of the box's side."""
 DRAWS = 2_000
 """Exact points of a trial that are held against the chains' by nearest neighbours."""
 
@@ -39,6 +41,7 @@ class Method(Settings):
     """label: its name.  step_size: of SGLD, in the half convention.  chains: of a group; a ladder has one a level.
     interaction: a name or a table; None: chains do not interact.  starts: [P, 2], or "box", all over it; None: w0.
     memory: of AdaGrad, for particles alone.  times: so many times the gradients of the other methods.
+    boxed: whether steps that would leave the box are not made; what lies outside counts nowhere.
     """
 
     what = "method"
@@ -50,6 +53,7 @@ class Method(Settings):
     starts: str | tuple[tuple[float, float], ...] | None = hyper(None, read=read_starts)
     memory: float = hyper(0.0, 0.0, 1.0, open_high=True)
     times: float = hyper(1.0, 0.0, 1000.0, open_low=True)
+    boxed: bool = hyper(True)
 
     @property
     def built(self) -> Interaction | None:
@@ -70,7 +74,7 @@ def read_methods(label: str, value: Any) -> tuple[Method, ...]:
 def started(method: Method, gradients: int, trials: int, seed: int) -> PlaneRun | ParticleRun:
     """A run of a method on the 25 modes, before its first step; `gradients`: of a method whose `times` is 1."""
     own, steps = method.built, max(1, round(method.times * gradients / method.chains))
-    sampler, target = SGLD(step_size=method.step_size), surface(noise=NOISE)
+    sampler, target = SGLD(step_size=method.step_size), surface(noise=NOISE, **({} if method.boxed else {"box": None}))
     if isinstance(own, SteinVariational):
         starts: Any = method.starts
         return ParticleRun(
@@ -114,7 +118,9 @@ def followed(method: Method, gradients: int, trials: int, looks: int, seed: int,
                 weights[trial].append(seen.weights[trial, ::EVERY, counted].reshape(-1).copy())
         if piece in due and places[0]:
             found = [np.concatenate(each) for each in places]
-            paid = [np.concatenate(each) for each in weights]
+            inside = [np.abs(each).max(axis=1) <= HALF for each in found]
+            paid = [np.concatenate(each)[within] for each, within in zip(weights, inside, strict=True)]
+            found = [each[within] for each, within in zip(found, inside, strict=True)]
             now = np.array([of_cells(each) for each in found]) if method.particles else seen.masses()
             near = [
                 kl_by_neighbours(own, kept(each, pay, random))
