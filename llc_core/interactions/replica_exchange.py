@@ -1,4 +1,5 @@
-"""Replica exchange: copies at higher temperatures, which change places with those below."""
+"""Replica exchange: copies at higher temperatures, which change places with those below. Long, since the swap stands here twice: as tensors
+and for the compiled loop."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Batch-500 minibatch SGLD on deep linear networks, chain-steps per second: the engine, devinterp 1.3.2, blackjax.
 
-python -m lab.benchmarks.speed.deep_linear.linear_networks [--rounds 5] [--share 1] [--threads 1 2] [--cache FOLDER]
+python -m lab.benchmarks.speed.linear_networks [--rounds 5] [--share 1] [--threads 1 2] [--cache FOLDER]
 
 All sides take blocks of steps in turn; a ratio is the median over the rounds of the ratio within a round. Each figure is
 given in wall and in processor time: with one thread the second is what an idle machine would take; with two it also
