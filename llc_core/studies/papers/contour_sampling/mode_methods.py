@@ -74,7 +74,8 @@ def read_methods(label: str, value: Any) -> tuple[Method, ...]:
 def started(method: Method, gradients: int, trials: int, seed: int) -> PlaneRun | ParticleRun:
     """A run of a method on the 25 modes, before its first step; `gradients`: of a method whose `times` is 1."""
     own, steps = method.built, max(1, round(method.times * gradients / method.chains))
-    sampler, target = SGLD(step_size=method.step_size), surface(noise=NOISE, **({} if method.boxed else {"box": None}))
+    sampler = SGLD(step_size=method.step_size)
+    target = surface(noise=NOISE) if method.boxed else surface(noise=NOISE, box=None)
     if isinstance(own, SteinVariational):
         starts: Any = method.starts
         return ParticleRun(
