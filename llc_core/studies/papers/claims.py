@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student_t
 
 ERRORS = 2.0
-"""A claim is decided where what was measured is this many standard errors away from the edge."""
+"""A claim is decided where what was measured is this many standard errors away from the edge; as many more where the error itself is
+that of a few repeats as Student's distribution asks for the same chance."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number and its standard error; 0 where it is exact."""
+    """A number and its standard error; 0 where it is exact.
+
+    freedom: degrees of freedom of the error: one less than the repeats that it is from. Infinite where it is no estimate.
+    """
 
     value: float
     se: float = 0.0
+    freedom: float = math.inf
 
     @classmethod
     def of(cls, values: Any) -> Measured:
@@ -27,7 +34,9 @@ class Measured:
         known = known[np.isfinite(known)]
         if not len(known):
             return cls(math.nan, math.nan)
-        return cls(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5) if len(known) > 1 else math.nan)
+        if len(known) == 1:
+            return cls(float(known[0]), math.nan)
+        return cls(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5), len(known) - 1)
 
     @classmethod
     def resampled(
@@ -40,12 +49,24 @@ class Measured:
         random = np.random.default_rng(seed)
         found = np.array([statistic(random.integers(0, count, count)) for _ in range(draws)])
         found = found[np.isfinite(found)]
-        return cls(
-            float(statistic(np.arange(count))), float(found.std(ddof=1)) if len(found) > draws // 2 else math.nan
-        )
+        se = float(found.std(ddof=1)) if len(found) > draws // 2 else math.nan
+        return cls(float(statistic(np.arange(count))), se, max(count - 1, 1))
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """For a report: value and se."""
+        return {"value": self.value, "se": self.se}
 
     def __sub__(self, other: Measured) -> Measured:
-        return Measured(self.value - other.value, math.hypot(self.se, other.se))
+        """Of independent numbers; the degrees of freedom are those of Welch and Satterthwaite."""
+        se = math.hypot(self.se, other.se)
+        spent = sum((each.se / se) ** 4 / each.freedom for each in (self, other)) if se > 0 else 0.0
+        return Measured(self.value - other.value, se, 1 / spent if spent else math.inf)
+
+    @property
+    def reach(self) -> float:
+        """How far from the value the truth may lie: ERRORS standard errors, or what Student's distribution has in their place."""
+        return self.se * (ERRORS if math.isinf(self.freedom) else float(student_t.isf(norm.sf(ERRORS), self.freedom)))
 
     def __str__(self) -> str:
         if not math.isfinite(self.value):
@@ -76,7 +97,7 @@ Named = tuple[str, Measured]
 
 
 def less(text: str, one: Named, other: Named, *, apart: Measured | None = None) -> Claim:
-    """Whether the first number is below the second, by ERRORS of the errors of both; equal ones leave it open.
+    """Whether the first number is below the second, by more than the `reach` of their difference; equal ones leave it open.
 
     apart: the second less the first, where repeats come in pairs and the difference has an error of its own; a few pairs that all differ by
     the same leave it open too, since their error is not known.
@@ -100,30 +121,29 @@ def at_least(text: str, found: Measured, bound: float) -> Claim:
 
 def near(text: str, found: Measured, wanted: float, within: float, what: str = "printed") -> Claim:
     """Whether a number is within `within` of the wanted one.  what: how the wanted one is called."""
-    off = Measured(abs(found.value - wanted), found.se)
+    off = replace(found, value=abs(found.value - wanted))
     return Claim(text, _sign(Measured(within) - off), f"{found}, {what} {wanted:.4g}, allowed {within:.2g}")
 
 
 def alike(text: str, found: Measured, other: Named, slack: float) -> Claim:
-    """Whether two numbers agree within ERRORS of their errors and `slack`; not decided where those errors exceed the slack, as errors
+    """Whether two numbers agree within the `reach` of their difference and `slack`; not decided where that exceeds the slack, as errors
     that are large enough would let anything agree."""
-    close, errors = agree(found, other[1], slack), ERRORS * (found - other[1]).se
-    return Claim(
-        text, None if close and errors > slack else close, f"{found} against {other[0]} {other[1]}, allowed {slack:.2g}"
-    )
+    close = agree(found, other[1], slack)
+    blurred = close and (found - other[1]).reach > slack
+    return Claim(text, None if blurred else close, f"{found} against {other[0]} {other[1]}, allowed {slack:.2g}")
 
 
 def agree(found: Measured, other: Measured, slack: float) -> bool | None:
-    """Whether two numbers are no farther apart than ERRORS of their errors and `slack`; None without errors."""
+    """Whether two numbers are no farther apart than the `reach` of their difference and `slack`; None without errors."""
     apart = found - other
     known = math.isfinite(apart.value) and math.isfinite(apart.se)
-    return abs(apart.value) <= ERRORS * apart.se + slack if known else None
+    return abs(apart.value) <= apart.reach + slack if known else None
 
 
 def _sign(margin: Measured) -> bool | None:
     """True where the margin is above 0, False where it is below, None where its error leaves that open."""
     if not math.isfinite(margin.value) or not math.isfinite(margin.se):
         return None
-    if abs(margin.value) < ERRORS * margin.se:
+    if abs(margin.value) < margin.reach:
         return None
     return margin.value >= 0

@@ -80,7 +80,7 @@ class CorrectionCosts(Study):
                         continue
                     # the middle of the rounds: a pause of the machine falls on one of them
                     found = _middle(np.array(row["ratios"]))
-                    numbers[name] = {**vars(found), "parameters": row["parameters"]}
+                    numbers[name] = {**found.numbers, "parameters": row["parameters"]}
                     if sampler.name == "PSGLD" and (kind == "linear" or row["parameters"] > BY_COLUMNS):
                         claims.append(near(f"{name}: Γ makes a step twice as long", found, STATED, WITHIN, "stated"))
         table = [

@@ -92,6 +92,7 @@ class LineLaws(Study):
         target, truth = landscape(self.target), target_law(self.target).masses(self.bins)
         claims: list[Claim] = []
         numbers: dict[str, Any] = {}
+        reached: dict[str, Measured] = {}
         drawn = []
         for panel in self.panels:
             seen = np.array([self._counts(panel, seed, at) for seed in range(self.seeds)])
@@ -100,6 +101,7 @@ class LineLaws(Study):
             to_target, to_law = (
                 Measured.of([total_variation(each, known) for each in seen]) for known in (truth, predicted)
             )
+            reached[panel.label] = to_target
             numbers[panel.label] = {
                 "to target": to_target.value, "se": to_target.se, "to predicted": to_law.value, "se of it": to_law.se,
                 "constant": law.normalizer,
@@ -113,7 +115,7 @@ class LineLaws(Study):
             else:
                 drawn.append((panel.label, seen.sum(axis=0), law, None))
         if self.pair:
-            one, other = ((name, Measured(numbers[name]["to target"], numbers[name]["se"])) for name in self.pair)
+            one, other = ((name, reached[name]) for name in self.pair)
             claims.append(less(f"{one[0]} is nearer to the target than {other[0]}", one, other))
         return Found(claims, numbers, lambda: self._figure(drawn, target))
 

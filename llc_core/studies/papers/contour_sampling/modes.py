@@ -102,7 +102,7 @@ class Modes(Study):
         )
         numbers = {
             name: {
-                "KL": one.value, "se": one.se, "median": float(np.median(rows[name]["kl"][-1])), "by neighbours": vars(near[name]),
+                "KL": one.value, "se": one.se, "median": float(np.median(rows[name]["kl"][-1])), "by neighbours": near[name].numbers,
                 "seconds": rows[name]["seconds"][-1], "steps": rows[name]["steps"][-1],
             }
             for name, one in kl.items()

@@ -165,7 +165,7 @@ class ThetaSpread(OfTheta):
         claims = self._of_law(seen) if self.show == "law" else self._of_error(seen)
         numbers = {
             f"{chains} chain(s), {each.step} steps": {
-                "mean": each.theta.mean(axis=0).tolist(), "variance over theory's": vars(each.total()), "error over ω": vars(each.error()),
+                "mean": each.theta.mean(axis=0).tolist(), "variance over theory's": each.total().numbers, "error over ω": each.error().numbers,
             }
             for chains, spreads in seen.items() for each in spreads
         }  # fmt: skip
@@ -360,7 +360,7 @@ class ThetaCopies(OfTheta):
             table.append(
                 f"{name:20} variance of a copy over theory's for one θ {copies[name]}, of the mean of copies {means[name]}; {cost}"
             )
-        numbers = {name: {"copy": vars(copies[name]), "mean": vars(means[name])} for name in ways}
+        numbers = {name: {"copy": copies[name].numbers, "mean": means[name].numbers} for name in ways}
         return Found(claims, numbers, lambda: self._figure(copies, means), table)
 
     def _variance(self, theta: np.ndarray, unit: float) -> Measured:

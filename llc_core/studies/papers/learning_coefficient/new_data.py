@@ -68,7 +68,8 @@ class NewData(Study):
             numbers[name] = {
                 "learning_coefficient": coefficient,
                 **{
-                    str(n): {key: vars(Measured.of(values)) for key, values in each.items()} for n, each in seen.items()
+                    str(n): {key: Measured.of(values).numbers for key, values in each.items()}
+                    for n, each in seen.items()
                 },
             }
             claims += self._claims(name, coefficient, seen)

@@ -42,6 +42,24 @@ def test_a_claim_is_decided_by_two_errors(claim, holds):
     assert claim.holds is holds
 
 
+@pytest.mark.parametrize("repeats", [2, 3, 5, 50])
+def test_a_difference_of_nothing_is_decided_as_seldom_with_few_repeats_as_with_many(repeats):
+    """By two normal errors three repeats would decide one claim in six. 4,000 claims, within four errors of their share, .0455."""
+    random, tries, wanted = np.random.default_rng(repeats), 4000, 0.0455
+    decided = sum(
+        less("", ("", Measured.of(random.normal(size=repeats))), ("zero", Measured(0.0))).holds is not None
+        for _ in range(tries)
+    )
+    assert abs(decided / tries - wanted) < 4 * (wanted * (1 - wanted) / tries) ** 0.5
+
+
+def test_errors_of_unlike_repeats_make_one_as_welch_has_it():
+    few, many = Measured(1.0, 0.3, 2), Measured(0.0, 0.4, 9)
+    assert (few - many).freedom == pytest.approx(0.25**2 / (0.3**4 / 2 + 0.4**4 / 9))
+    assert (many - Measured(0.0)).freedom == pytest.approx(9) and (Measured(1.0) - Measured(0.0)).reach == 0
+    assert Measured(0.0, 1.0).reach == 2 and 4.5 < Measured(0.0, 1.0, 2).reach < 4.6
+
+
 def test_a_claim_says_its_numbers_with_errors():
     assert str(less("one is less", ONE, TWO)) == "one is less: yes, one 1 ± 0.1 against two 2 ± 0.1"
     assert str(Claim("a", None, "b")) == "a: not decided, b" and str(Measured(math.nan)) == "no value"

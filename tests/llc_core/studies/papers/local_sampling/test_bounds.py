@@ -35,7 +35,7 @@ def test_a_spread_beyond_the_bound_is_named(tmp_path, monkeypatch):
     def wider(problem, **options):
         found = own(problem, **options)
         return type(found)(
-            found.llc.mean() + 3 * (found.llc - found.llc.mean()), found.llc_sd, found.singular_fluctuation, 0.0
+            found.llc.mean() + 5 * (found.llc - found.llc.mean()), found.llc_sd, found.singular_fluctuation, 0.0
         )
 
     monkeypatch.setattr(bounds, "posterior", wider)
