@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from torch import nn
@@ -12,9 +13,34 @@ from llc_core.fields import is_list, short
 from llc_core.networks.heads import head_counts, head_masks
 from llc_core.potentials.module.parameters import plain_name, uncompiled
 
-ALL, LAYERS, HEADS = "all", "layers", "heads"
+LAYERS, HEADS = "layers", "heads"
 HEAD = re.compile(r"head:(\d+)\.(\d+)")
-LAYER = "layer:"
+
+
+@dataclass(frozen=True)
+class NamedPart:
+    """A part of a network as its name says it: all of it where nothing is given, or one of the following.
+
+    layer: "layer:NAME".  head: attention and number, from 0, of "head:0.1".  pattern: of parameters' names, any other text.
+    """
+
+    layer: str | None = None
+    head: tuple[int, int] | None = None
+    pattern: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> NamedPart:
+        if text == "all":
+            return cls()
+        if numbers := HEAD.fullmatch(text):
+            return cls(head=(int(numbers[1]), int(numbers[2])))
+        layer = text.removeprefix("layer:")
+        return cls(pattern=text) if layer == text else cls(layer)
+
+    def __str__(self) -> str:
+        if self.head is not None:
+            return f"head:{self.head[0]}.{self.head[1]}"
+        return f"layer:{self.layer}" if self.layer is not None else self.pattern or "all"
 
 
 def named_parts(model: nn.Module, parts: Any = LAYERS, heads: int | None = None) -> dict[str, Any]:
@@ -42,10 +68,11 @@ def named_parts(model: nn.Module, parts: Any = LAYERS, heads: int | None = None)
 
 def _named(model: nn.Module, text: str, heads: int | None) -> Iterator[tuple[str, Any]]:
     if text == LAYERS:
-        yield from ((f"{LAYER}{name}", masks) for name, masks in _layers(model).items())
+        yield from ((str(NamedPart(name)), masks) for name, masks in _layers(model).items())
     elif text == HEADS:
         for layer, count in enumerate(head_counts(model, heads)):
-            yield from ((f"head:{layer}.{head}", head_masks(model, layer, head, heads)) for head in range(count))
+            for at in ((layer, head) for head in range(count)):
+                yield str(NamedPart(head=at)), head_masks(model, *at, heads)
     else:
         yield text, _part(model, text, heads)
 
@@ -53,19 +80,17 @@ def _named(model: nn.Module, text: str, heads: int | None) -> Iterator[tuple[str
 def _part(model: nn.Module, part: Any, heads: int | None) -> Any:
     if not isinstance(part, str):
         return part
-    if part == ALL:
-        return None
-    if numbers := HEAD.fullmatch(part):
-        return head_masks(model, int(numbers[1]), int(numbers[2]), heads)
-    if part.startswith(LAYER):
-        known = _layers(model)
-        name = part.removeprefix(LAYER)
-        if name not in known:
-            raise ValueError(
-                f"parts names {part!r}, which is no layer with weights; there are {', '.join(list(known)[:8])}."
-            )
-        return known[name]
-    return part
+    named = NamedPart.read(part)
+    if named.head is not None:
+        return head_masks(model, *named.head, heads)
+    if named.layer is None:
+        return named.pattern
+    known = _layers(model)
+    if named.layer not in known:
+        raise ValueError(
+            f"parts names {part!r}, which is no layer with weights; there are {', '.join(list(known)[:8])}."
+        )
+    return known[named.layer]
 
 
 def _layers(model: nn.Module) -> dict[str, dict[str, bool]]:

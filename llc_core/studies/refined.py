@@ -18,7 +18,7 @@ from torch import nn
 from llc_core.estimating import estimate
 from llc_core.fields import is_list, whole
 from llc_core.networks.data.splits import Split
-from llc_core.networks.parts import LAYER, LAYERS, named_parts
+from llc_core.networks.parts import LAYERS, NamedPart, named_parts
 from llc_core.potentials.base import Potential
 from llc_core.potentials.deep_linear.network import DeepLinearNetwork, spanning
 from llc_core.potentials.module.data.kept import taken_in
@@ -310,5 +310,5 @@ def _with_numbers(parts: Any, layers: int) -> Any:
     if isinstance(parts, int):
         parts = [parts]
     if is_list(parts) and not isinstance(parts, Mapping) and all(isinstance(each, int) for each in parts):
-        parts = {f"{LAYER}{each}": each for each in parts}
+        parts = {str(NamedPart(str(each))): each for each in parts}
     return {name: pattern(part) for name, part in parts.items()} if isinstance(parts, Mapping) else parts

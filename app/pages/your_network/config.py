@@ -8,8 +8,9 @@ from typing import Any
 
 from app.controls.run_fields import DEFAULTS
 from llc_core.networks import build_model
+from llc_core.networks.parts import NamedPart
 
-ALL_PARTS = "all"
+ALL_PARTS = str(NamedPart())
 ESTIMATE_DEFAULTS: dict[str, Any] = {
     **DEFAULTS,
     "sampler": {"name": "SGLD"},
@@ -24,13 +25,17 @@ ESTIMATE_DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class NetworkChoice:
-    """checkpoint: after so many training steps.  part: "all", "layer:name" or "head:layer.head"."""
+    """checkpoint: after so many training steps.  part: name of a `NamedPart`."""
 
     network: str
     optimizer: str
     train_seed: int
     checkpoint: int
     part: str
+
+    @property
+    def moves(self) -> NamedPart:
+        return NamedPart.read(self.part)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -95,11 +100,11 @@ def parts(network: str) -> dict[str, str]:
     model = build_model(NETWORKS[network].model)
     found = {"all parameters": ALL_PARTS}
     names = dict.fromkeys(name.rsplit(".", 1)[0] for name, _ in model.named_parameters())
-    found.update({f"layer {name}": f"layer:{name}" for name in names})
+    found.update({f"layer {name}": str(NamedPart(name)) for name in names})
     blocks = getattr(model, "blocks", ())
     for layer, block in enumerate(blocks):
         for head in range(block.attention.heads):
-            found[f"layer {layer + 1}, head {head + 1}"] = f"head:{layer}.{head}"
+            found[f"layer {layer + 1}, head {head + 1}"] = str(NamedPart(head=(layer, head)))
     return found
 
 

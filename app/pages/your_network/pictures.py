@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from app.pages.measured import outcomes
+from app.pages.your_network.config import ALL_PARTS
 from app.pages.your_network.presets import NetworkPreset
 from app.style.theme import ESTIMATE, LOCAL, RECENT
 from app.style.tile_plot import HEIGHT, WIDTH, TilePlot, svg
+from llc_core.networks.parts import NamedPart
 
 OUTCOMES: Mapping[str, Sequence[float | None]] = outcomes(__file__)
 LEAST, MOST = -40.0, 30.0
@@ -50,13 +52,13 @@ def _network(preset: NetworkPreset, width: int, height: int) -> list[str]:
     columns = len(preset.shape)
     xs = [side + (width - 2 * side) * i / (columns - 1) for i in range(columns)]
     dots = [[height * (j + 1) / (n + 1) for j in range(n)] for n in preset.shape]
-    part = preset.config.get("part", "all")
+    part = NamedPart.read(preset.config.get("part", ALL_PARTS))
     parts = []
     for i in range(columns - 1):
-        moves = part == "all" or (part.startswith("layer") and i == columns - 2) or (part.startswith("head") and i == 0)
+        moves = part == NamedPart() or i == (columns - 2 if part.head is None else 0)
         color = LOCAL if preset.config.get("optimizer") else ESTIMATE
         style = f'stroke="{color}" stroke-width="1.2"' if moves else 'stroke="currentColor" stroke-opacity=".25"'
-        if part.startswith("head") and moves:
+        if part.head is not None and moves:
             parts += [f'<path d="M{xs[i]:.0f} {dots[i][0]:.0f}L{xs[i + 1]:.0f} {y:.0f}" {style}/>' for y in dots[i + 1]]
             continue
         parts += [

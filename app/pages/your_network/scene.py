@@ -28,6 +28,7 @@ from app.sharing.reading import PageConfig, from_configuration, from_side_bar
 from llc_core import NetworkPotential, RunConfig
 from llc_core.fields import choice, field_names, known_keys, short, whole
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
+from llc_core.networks.parts import NamedPart
 
 Trained = tuple[nn.Module, Training]
 KEPT = 24
@@ -160,15 +161,11 @@ def state_of(config: NetworkConfig) -> Mapping[str, Tensor] | None:
     return None if found is None else next(c.state for c in found[1].checkpoints if c.step == config.choice.checkpoint)
 
 
-def selection(model: nn.Module, part: str) -> str | dict[str, Tensor] | None:
+def selection(model: nn.Module, part: NamedPart) -> str | dict[str, Tensor] | None:
     """The `parameters` of NetworkPotential that a part stands for."""
-    if part == ALL_PARTS:
-        return None
-    kind, where = part.split(":", 1)
-    if kind == "head":
-        layer, head = map(int, where.split("."))
-        return head_masks(model, layer, head)
-    return pattern(where)
+    if part.head is not None:
+        return head_masks(model, *part.head)
+    return None if part.layer is None else pattern(part.layer)
 
 
 @lru_cache(maxsize=24)
@@ -177,7 +174,11 @@ def untrained(network: str, part: str, batch_size: int) -> NetworkPotential:
     entry = NETWORKS[network]
     model = build_model(entry.model)
     return potential_at(
-        model, model.state_dict(), data(entry.data), parameters=selection(model, part), batch_size=batch_size
+        model,
+        model.state_dict(),
+        data(entry.data),
+        parameters=selection(model, NamedPart.read(part)),
+        batch_size=batch_size,
     )
 
 
@@ -190,5 +191,5 @@ def potential(
     """
     model, record = trained(choice)
     at = state if state is not None else next(c for c in record.checkpoints if c.step == choice.checkpoint)
-    parameters = selection(model, choice.part)
+    parameters = selection(model, choice.moves)
     return potential_at(model, at, data(NETWORKS[choice.network].data), parameters=parameters, batch_size=batch_size)

@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.pages.your_network.config import ALL_PARTS, NETWORKS, TEXT, NetworkChoice, pattern
+from app.pages.your_network.config import NETWORKS, TEXT, NetworkChoice, pattern
 from app.pages.your_network.scene import NetworkConfig, optimizer_of
 from app.sharing.desk import EstimateDesk
 from app.sharing.exports import keywords, literal
 from llc_core import Estimate
+from llc_core.networks.parts import NamedPart
 from llc_core.sweeps.csv_tables import table_csv
 
 NAME = "llc_network"
@@ -30,9 +31,9 @@ def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
     network = NETWORKS[choice.network]
     source = "digits()" if network.data == "digits" else f"synthetic_text({keywords(TEXT)})"
     optimizer = optimizer_of(choice.network, choice.optimizer)
-    parameters = _parameters_code(choice.part)
+    parameters = _parameters_code(choice.moves)
     names = ["build_model", source.split("(")[0], "potential_at", "train"]
-    if parameters.startswith("head_masks"):
+    if choice.moves.head is not None:
         names.append("head_masks")
     given = {**settings, "sampler": dict(settings["sampler"])}
     for name in ("continued_from", "polish"):
@@ -56,14 +57,11 @@ def python_code(choice: NetworkChoice, settings: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parameters_code(part: str) -> str:
+def _parameters_code(part: NamedPart) -> str:
     """What moves, as the argument `parameters` of potential_at."""
-    if part == ALL_PARTS:
-        return "None"
-    if part.startswith("head:"):
-        layer, head = part.removeprefix("head:").split(".")
-        return f"head_masks(model, {layer}, {head})"
-    return repr(pattern(part.removeprefix("layer:")))
+    if part.head is not None:
+        return f"head_masks(model, {part.head[0]}, {part.head[1]})"
+    return repr(None if part.layer is None else pattern(part.layer))
 
 
 class NetworkTakeaway(EstimateDesk):

@@ -8,6 +8,7 @@ from sentences import tells
 from torch import nn
 
 from llc_core.networks import build_model, head_masks, named_parts
+from llc_core.networks.parts import NamedPart
 
 TRANSFORMER = {"kind": "transformer", "vocabulary": 5, "length": 4, "dim": 8, "layers": 2, "heads": 2}
 
@@ -43,6 +44,20 @@ def test_heads_are_those_of_head_masks():
     for name, masks in head_masks(model, 1, 0).items():
         assert torch.equal(found["head:1.0"][name], masks)
     assert list(named_parts(model, ["all", "head:0.1", "blocks.0.*"])) == ["all", "head:0.1", "blocks.0.*"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("all", NamedPart()),
+        ("head:0.12", NamedPart(head=(0, 12))),
+        ("layer:inner.0", NamedPart("inner.0")),
+        ("head:0", NamedPart(pattern="head:0")),
+        ("blocks.0.*", NamedPart(pattern="blocks.0.*")),
+    ],
+)
+def test_a_name_is_read_as_it_is_written(text, part):
+    assert NamedPart.read(text) == part and str(part) == text
 
 
 def test_names_of_your_own():

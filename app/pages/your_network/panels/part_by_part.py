@@ -20,6 +20,7 @@ from app.style.legend import heading
 from app.style.numbers import number, with_minus
 from llc_core import Estimate, estimate
 from llc_core.networks import Split, potential_at
+from llc_core.networks.parts import NamedPart
 
 INVITATION = "Estimates λ̂ of each part alone, while all others stand still, at each checkpoint."
 ALL_ROWS = "All rows"
@@ -90,8 +91,8 @@ class PartByPart(ChoicePanel):
 def shown_parts(network: str) -> dict[str, str]:
     """Words → part. Where there are heads, these, and else the layers; all parameters come last."""
     every = parts(network)
-    heads = {words: part for words, part in every.items() if part.startswith("head:")}
-    some = heads or {words: part for words, part in every.items() if part.startswith("layer:")}
+    heads = {words: part for words, part in every.items() if NamedPart.read(part).head}
+    some = heads or {words: part for words, part in every.items() if NamedPart.read(part).layer}
     return {**some, "all parameters": ALL_PARTS}
 
 
@@ -114,7 +115,9 @@ def work(choice: NetworkChoice, settings: Mapping[str, Any], kind: str) -> TaskJ
     def one(step: int, words: str, part: str) -> Found:
         model, record = trained(choice)
         at = next(each for each in record.checkpoints if each.step == step)
-        problem = potential_at(model, at, split, parameters=selection(model, part), batch_size=given["batch_size"])
+        problem = potential_at(
+            model, at, split, parameters=selection(model, NamedPart.read(part)), batch_size=given["batch_size"]
+        )
         return step, words, estimate(problem, progress=False, **given)
 
     steps = reversed(NETWORKS[choice.network].checkpoints)

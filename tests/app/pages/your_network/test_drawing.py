@@ -49,7 +49,7 @@ def test_what_is_drawn_is_the_network_where_the_chain_is(config):
     panel, model = opened(config)
     choice = link_config(config).choice
     rows = data(NETWORKS[choice.network].data)
-    problem = potential_at(model, model.state_dict(), rows, parameters=selection(model, choice.part), batch_size=16)
+    problem = potential_at(model, model.state_dict(), rows, parameters=selection(model, choice.moves), batch_size=16)
     delta = 0.05 * torch.randn(problem.dim, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     panel.move(delta.numpy())
     panel.update()

@@ -31,6 +31,7 @@ from app.sharing.reading import parse_file
 from lab.benchmarks.accuracy import tiles
 from llc_core import Estimate, estimate
 from llc_core.networks import build_model
+from llc_core.networks.parts import NamedPart
 
 QUICK = {"steps": 300, "batch_size": 64}
 
@@ -79,7 +80,7 @@ def test_what_a_tile_draws_was_measured(name):
 
 def test_heads_are_disjoint_parts_of_the_transformer():
     model = build_model(NETWORKS["heads"].model)
-    masks = [selection(model, part) for part in parts("heads").values() if part.startswith("head:0.")]
+    masks = [selection(model, NamedPart.read(part)) for part in parts("heads").values() if part.startswith("head:0.")]
     assert len(masks) == 4
     total = sum(mask["blocks.0.attention.query.weight"].int() for mask in masks)
     assert (total == 1).all()
