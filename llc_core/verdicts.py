@@ -4,9 +4,33 @@ Long, since the sentences are read side by side."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple
+
+
+class Advice(str):
+    """Words that name arguments of Python.  plain: the same without them, for whoever has buttons and fields."""
+
+    plain: str
+
+    @classmethod
+    def of(cls, words: str, plain: str) -> Advice:
+        made = cls(words)
+        made.plain = plain
+        return made
+
+    @classmethod
+    def put(cls, template: str, **parts: Any) -> Advice:
+        """A template as `str.format` has it, with its parts, of which some may be `Advice`."""
+        return cls.of(
+            template.format(**parts), template.format(**{name: plain_words(part) for name, part in parts.items()})
+        )
+
+
+def plain_words(text: Any) -> Any:
+    """What an `Advice` says without arguments of Python; anything else as it is."""
+    return getattr(text, "plain", text)
 
 
 class Words(NamedTuple):
@@ -22,9 +46,9 @@ class Words(NamedTuple):
     doubt: bool = False
 
 
-TEMPERATURES = "read λ̂ from temperatures=(1, 0.25)."
-POLISH = "Polish w0 (polish=True)"
-AT_MINIMUM = ", or an estimate at the minimum of L_n (polish=True)"
+TEMPERATURES = Advice.of("read λ̂ from temperatures=(1, 0.25).", "read λ̂ at two temperatures, in Python.")
+POLISH = Advice.of("Polish w0 (polish=True)", "Polish w0")
+AT_MINIMUM = Advice.of(", or an estimate at the minimum of L_n (polish=True)", ", or an estimate at the minimum of L_n")
 """What is advised to whoever has not polished w0."""
 POLISHED = "w0 is polished already, so"
 NOT_POLISHED = "Polishing led to no minimum. Add weight decay to the loss and train on, or"
@@ -54,7 +78,7 @@ class Kind(Enum):
     )
     LOST_CHAINS = Words("{dead} of {chains} chains diverged and were left out.", "{smaller}")
     STANDING_STILL = Words(
-        "No chain has moved since burn-in: every proposal is refused, or the step is too small for the precision.",
+        "No chain has moved{since}: every proposal is refused, or the step is too small for the precision.",
         "Give another step size, or leave it automatic.",
     )
     ROUNDING = Words(
@@ -72,7 +96,7 @@ class Kind(Enum):
     )
     FITS_NOISE = Words(
         NOT_POSITIVE
-        + ". At this n the loss fits the noise of the data: its minimum lies below L_n(w0) by more than λ/nβ.",
+        + ". At this n the loss fits the noise of the data: its minimum lies below L_n(w0) by more than λ/nβ{answer}.",
         "Use more data or a smaller nβ{move}.",
     )
     FLAT = Words(
@@ -235,12 +259,12 @@ class Kind(Enum):
     ALONE = Words("The only chain has settled; agreement was not checked{checks}.")
     CONFIRMED = Words("The estimate is right ({answer}).")
 
-    def fault(self, change: Mapping[str, Any] | None = None, **numbers: Any) -> Fault:
-        """change: the setting that the remedy names, where it is one, and its value."""
+    def fault(self, change: Mapping[str, Any] | None = None, answer: str = "", **numbers: Any) -> Fault:
+        """change: the setting that the remedy names, where it is one, and its value.  answer: what an expected value says."""
         words = self.value
-        return Fault(
-            self, words.reason.format(**numbers), words.remedy.format(**numbers), words.steps, change or {}, words.doubt
-        )
+        reason, alone = (words.reason.format(answer=said, **numbers) for said in (answer, ""))
+        remedy = Advice.put(words.remedy, **numbers)
+        return Fault(self, reason, remedy, words.steps, change or {}, words.doubt, alone if answer else "")
 
 
 @dataclass(frozen=True)
@@ -258,10 +282,6 @@ class Fault:
     change: Mapping[str, Any] = field(default_factory=dict)
     doubt: bool = False
     without_answers: str = ""
-
-    def with_answer(self, words: str) -> Fault:
-        """The same with what an answer says, before the full stop."""
-        return replace(self, reason=f"{self.reason[:-1]}{words}.", without_answers=self.reason)
 
 
 @dataclass(frozen=True)

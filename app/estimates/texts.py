@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -13,7 +12,7 @@ from app.session.run_words import trouble
 from app.style.numbers import UNKNOWN, number, with_error, with_minus
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
-from llc_core.verdicts import TEMPERATURES, WRONG, Kind, Trust
+from llc_core.verdicts import WRONG, Kind, Trust, plain_words
 
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
@@ -152,11 +151,6 @@ TONES = {
 """Kind of a conclusion → the tone of its words."""
 
 
-def without_arguments(words: str) -> str:
-    """A remedy without the arguments of Python that it names: the page has a button or a field for those in brackets."""
-    return re.sub(r" \(\w+=[^()]*\)", "", words).replace(TEMPERATURES, "read λ̂ at two temperatures, in Python.")
-
-
 def verdict(
     state: State, with_answers: bool = True, reference: float | None = None, split: Explanation | None = None
 ) -> tuple[str, str]:
@@ -181,7 +175,7 @@ def verdict(
     patient = quiet(state, found) or (state.status is Status.PAUSED and found.wants_steps)
     tone, opening = ("warn", "Not yet.") if patient else (TONES[found.kind], found.opening)
     remedy = (
-        f" <b>What to change:</b> {escape(without_arguments(found.remedy))}"
+        f" <b>What to change:</b> {escape(plain_words(found.remedy))}"
         if found.remedy and not quiet(state, found)
         else ""
     )
@@ -190,15 +184,17 @@ def verdict(
     later = " What is said at the end of the run counts." if state.status is Status.RUNNING and unspread(found) else ""
     return (
         tone,
-        f"<b>{escape(opening)}</b> {folded(with_minus(found.reason), with_minus(found.details))}{later}{remedy}{note}",
+        f"<b>{escape(opening)}</b> {folded(found)}{later}{remedy}{note}",
     )
 
 
-def folded(reason: str, details: str) -> str:
-    """HTML of a reason: its details are seen once the pointer, or the focus, is on the verdict."""
+def folded(found: Conclusion) -> str:
+    """HTML of the reason: its details are seen once the pointer, or the focus, is on the verdict."""
+    reason, details = with_minus(found.reason), with_minus(found.details)
     brief, rest, more = reason.partition(details) if details else (reason, "", "")
     if not rest:
         return escape(reason)
-    sign = "(…)" if rest.startswith(" (") else WRONG if rest.startswith(f" {WRONG}") else "…"
+    # Checks are in brackets, and doubts are a sentence.
+    sign = WRONG if found.kind is Trust.ALONE else "…" if found.said is Kind.CONFIRMED else "(…)"
     left_out = f'<span class="brief" data-sign="{sign}">{escape(brief)}</span>'
     return f'{left_out}<span class="rest">{escape(rest)}</span>{escape(more)}'

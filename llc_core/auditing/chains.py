@@ -37,7 +37,7 @@ def odd_ones(x: np.ndarray, numbers: np.ndarray) -> tuple[list[Finding], np.ndar
     moves = np.abs(np.diff(x, axis=0)).mean(axis=0)
     still = moves <= STILL * moves.max(initial=0.0)
     if still.all():
-        return [Flaw.STANDING_STILL.found()], ~still
+        return [Flaw.STANDING_STILL.found(since="")], ~still
     found = []
     if still.any():
         which = tuple(int(i) for i in numbers[still])

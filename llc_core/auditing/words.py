@@ -17,9 +17,7 @@ class Flaw(Enum):
         "{who} not a number from draw {first:,} of {draws:,} on: a chain diverged.",
         "Leave the chain out, and use a smaller step size.",
     )
-    STANDING_STILL = Words(
-        Kind.STANDING_STILL.value.reason.replace(" since burn-in", ""), Kind.STANDING_STILL.value.remedy
-    )
+    STANDING_STILL = Kind.STANDING_STILL.value
     COLD_CHAIN = Words(
         "{who}: {what}.",
         "Leave the chain out, and look at how it was made; take more steps if chains are only slow.",

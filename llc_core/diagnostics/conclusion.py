@@ -105,7 +105,9 @@ def conclude(
     if confirmed is False:
         return _refuted(known, estimate, answer, split)
     if drawn:
-        return Conclusion(Trust.DRAWN, "Trust it.", f"{DRAWS} {judged.reason}", details=judged.details)
+        return Conclusion(
+            Trust.DRAWN, "Trust it.", f"{DRAWS} {judged.reason}", said=judged.kind, details=judged.details
+        )
     if confirmed:
         return Conclusion(Trust.CONFIRMED, "Trust it.", judged.reason, said=judged.kind, details=judged.details)
     settled = {Kind.SETTLED: "They have settled", Kind.ALONE: "Agreement was not checked"}.get(judged.kind or Kind.NAN)

@@ -20,7 +20,7 @@ import numpy as np
 from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Fault, Kind
+from llc_core.verdicts import NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
 
 FEWEST_LOOKS = 8
 KNOWN = 0.5
@@ -162,7 +162,7 @@ def _above(e: Evidence, share: float) -> Fault | None:
     fault = _of_w0(
         Kind.ABOVE_MINIMUM, e, lower=lower(e.llc, e.above), spread=spread, more=f" {also.reason}" if also else ""
     )
-    return replace(fault, remedy=f"{fault.remedy} {also.remedy}") if also else fault
+    return replace(fault, remedy=Advice.put("{move} {also}", move=fault.remedy, also=also.remedy)) if also else fault
 
 
 def not_looked_for(e: Evidence) -> Fault | None:
@@ -211,11 +211,14 @@ def hangs_on_data(e: Evidence) -> Fault | None:
 
 def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
     """What helps where w0 is no minimum: to move it there, where that can be, and in any case a number that does not ask for it."""
+    polish = e.movable and e.polished is None  # whoever has done it is not told to do it
+    first = POLISHED if e.polished else NOT_POLISHED
     if not e.movable:
-        return kind.fault(move=f"Use more data, or {TEMPERATURES}", **numbers)
-    if e.polished is not None:  # whoever has done it is not told to do it
-        return kind.fault(move=f"{POLISHED if e.polished else NOT_POLISHED} {TEMPERATURES}", **numbers)
-    return kind.fault({"polish": True}, move=f"{POLISH}, or {TEMPERATURES}", **numbers)
+        first = "Use more data, or"
+    if polish:
+        first = Advice.put("{polish}, or", polish=POLISH)
+    move = Advice.put("{first} {then}", first=first, then=TEMPERATURES)
+    return kind.fault({"polish": True} if polish else {}, move=move, **numbers)
 
 
 def _value(e: Evidence) -> str:

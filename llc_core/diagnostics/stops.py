@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from llc_core.diagnostics.causes import law_is_known
 from llc_core.diagnostics.convergence import SPIKE_SHARE
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import AT_MINIMUM, POLISH, Fault, Kind
+from llc_core.verdicts import AT_MINIMUM, POLISH, Advice, Fault, Kind
 
 FEWEST_STEPS = 32
 LOW_ACCEPTANCE = 0.1
@@ -59,22 +60,22 @@ def not_positive(e: Evidence) -> Fault | None:
     if e.llc == 0 and not e.se > 0:
         return Kind.FLAT.fault()
     if e.expected <= 0:
-        return _polish(Kind.FITS_NOISE, e, AT_MINIMUM).with_answer(f" (expected here: {e.expected:.3g})")
+        return _polish(Kind.FITS_NOISE, e, AT_MINIMUM, f" (expected here: {e.expected:.3g})")
     if e.llc > -2 * e.se:
         return Kind.NOT_FROM_ZERO.fault(llc=e.llc, se=e.se)
     if not e.exact_losses and math.isnan(e.acceptance):  # a Metropolis test wants the losses of all data
         return Kind.NOISY_BASELINE.fault(llc=e.llc)
-    return _polish(Kind.NO_MINIMUM, e, f"{POLISH}. ")
+    return _polish(Kind.NO_MINIMUM, e, Advice.put("{polish}. ", polish=POLISH))
 
 
-def _polish(kind: Kind, e: Evidence, move: str) -> Fault:
+def _polish(kind: Kind, e: Evidence, move: str, answer: str = "") -> Fault:
     """Whoever has polished w0 is not told to do it."""
     asked = e.polished is None
-    return kind.fault({"polish": True} if asked else {}, llc=e.llc, move=move if asked else "")
+    return kind.fault({"polish": True} if asked else {}, answer, llc=e.llc, move=move if asked else "")
 
 
 def standing_still(e: Evidence) -> Fault | None:
-    return Kind.STANDING_STILL.fault() if math.isinf(e.r_hat) else None
+    return Kind.STANDING_STILL.fault(since=" since burn-in") if math.isinf(e.r_hat) else None
 
 
 def rounding(e: Evidence) -> Fault | None:
@@ -92,6 +93,6 @@ def thrown_out(e: Evidence) -> Fault | None:
     return None
 
 
-def _smaller(kind: Kind, e: Evidence, **numbers: float) -> Fault:
+def _smaller(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
     """What a smaller step mends."""
     return kind.fault(e.smaller_change, smaller=e.smaller_step, **numbers)

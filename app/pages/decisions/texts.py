@@ -105,12 +105,14 @@ def mushroom_words(moment: Moment) -> str:
     return f'<ul class="mushroom">{items}</ul>'
 
 
-def belief_words(config: DecisionsConfig, side: str, belief: Belief, forced: bool) -> str:
-    """How many would eat, what was done, and what unequal weights are worth."""
+def belief_words(config: DecisionsConfig, side: str, belief: Belief, forced: bool, answers: bool = True) -> str:
+    """How many would eat, what was done, and, with answers, what that gave and what unequal weights are worth."""
     would, count = int((belief.each > 0).sum()), len(belief.each)
     linear = getattr(config.bandit, side)["agent"] == "linear"
     kind = "draws" if linear else ("net" if count == 1 else "nets")
     did = "It was eaten" if belief.ate else "It was left"
+    if belief.ate and not answers:
+        return f"{would} of {count} {kind} would eat it. {did}."
     what = f"{did} and gave {belief.got:+.0f}".replace("-", "−") if belief.ate else did
     by_chance = " by chance" if forced else ""
     share = kish_share(shares(belief.weights, count))
@@ -127,9 +129,7 @@ def moment_words(config: DecisionsConfig, moment: Moment, answers: bool) -> str:
     rows = []
     for side in SIDES:
         belief = moment.beliefs[side]
-        said = belief_words(config, side, belief, moment.forced)
-        if not answers and belief.ate:
-            said = said.split(" and gave")[0] + "."
+        said = belief_words(config, side, belief, moment.forced, answers)
         rows.append(f"<p><b>{side.capitalize()}.</b> {escape(said)}</p>")
     truth = "edible: +5" if moment.edible else "poisonous: −35 or +5 with equal chance, −15 on average"
     rows.append(f"<p><b>In truth</b> it is {truth}.</p>" if answers else "<p><b>In truth</b> …</p>")

@@ -19,7 +19,7 @@ PICTURES = (
     "marks a place where the multiplier is negative and pushes uphill. Right: what was visited, in each of 25 "
     "cells as a multiple of the exact mass, or in full."
 )
-INDEPENDENT = "independent chains"
+INDEPENDENT, CYCLICAL = "independent chains", "cyclical steps"
 CLEAR = 2.0
 """Standard errors by which the mean logs of KL differ where one side is called nearer."""
 DRAWS = (CELLS**2 - 1) / 2
@@ -37,7 +37,7 @@ def method(config: ModesConfig, side: str) -> str:
         return "replica exchange"
     if isinstance(made, SteinVariational):
         return "SPOS" if made.temperature else "SVGD"
-    return "cyclical steps"
+    return CYCLICAL
 
 
 def names(config: ModesConfig) -> tuple[str, str]:
@@ -90,14 +90,14 @@ def headline(config: ModesConfig, seen: ModesProgress | None, answers: bool) -> 
     a, b = median(seen.left.kl), median(seen.right.kl)
     known = "in this one trial" if config.trials == 1 else f"medians of {config.trials} trials"
     figures = f"KL {small(min(a, b))} against {small(max(a, b))}, {known}"
-    better, worse = (left, right) if a < b else (right, left)
+    better, worse, side = (left, right, "left") if a < b else (right, left, "right")
     factor = at_least(seen.left.kl, seen.right.kl)
     if factor <= 1:
         return f"After {spent:,} gradients each, these trials show no difference between {left} and {right}. {figures}."
     # Rounded down, since it is a bound.
     shown = f"{math.floor(10 * factor) / 10:.1f}" if factor < 3 else f"{math.floor(factor):,}"
     how = f"at least {shown} times nearer" if config.trials > 1 else f"{shown} times nearer"
-    verb = "are" if better.split(" (")[0] in (INDEPENDENT, "cyclical steps") else "is"
+    verb = "are" if method(config, side) in (INDEPENDENT, CYCLICAL) else "is"
     return f"After {spent:,} gradients each, {better} {verb} {how} to the exact masses than {worse}. {figures}."
 
 

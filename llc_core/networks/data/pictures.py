@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +102,9 @@ def read_svhn(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
     if not _bytes(path, head=6).startswith(b"MATLAB"):
         raise ValueError(f"The file {path} is no MATLAB file; take it from its source again.")
-    try:
-        # What the file says of its arrays comes first: a small compressed file may claim a huge one.
-        shapes = {name: (shape, kind) for name, shape, kind in whosmat(path)}
-        _check_svhn(path, shapes)
-        found = loadmat(path, variable_names=("X", "y"))
-    except ValueError as error:
-        if str(error).startswith("The file"):
-            raise
-        raise _damaged(path, error) from None
-    except Exception as error:  # scipy's readers raise what they happen to meet in a damaged file
-        raise _damaged(path, error) from None
+    # What the file says of its arrays comes first: a small compressed file may claim a huge one.
+    _check_svhn(path, {name: (shape, kind) for name, shape, kind in _read(path, whosmat)})
+    found = _read(path, lambda at: loadmat(at, variable_names=("X", "y")))
     pictures, labels = found["X"], found["y"].astype(np.int64).reshape(-1)
     if pictures.dtype != np.uint8 or int(labels.min()) < 0 or int(labels.max()) > 10:
         raise ValueError(
@@ -120,6 +112,13 @@ def read_svhn(path: Path) -> tuple[np.ndarray, np.ndarray]:
             "take it from its source again."
         )
     return np.ascontiguousarray(pictures.transpose(3, 2, 0, 1)), labels % 10
+
+
+def _read(path: Path, reader: Callable[[Path], Any]) -> Any:
+    try:
+        return reader(path)
+    except Exception as error:  # scipy's readers raise what they happen to meet in a damaged file
+        raise _damaged(path, error) from None
 
 
 def _check_svhn(path: Path, shapes: dict[str, tuple[tuple[int, ...], str]]) -> None:

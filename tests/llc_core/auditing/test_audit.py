@@ -99,7 +99,7 @@ def test_a_hot_temperature_says_the_usual_one():
 
 def test_the_words_are_a_verdicts_where_they_mean_the_same():
     assert Flaw.MOSTLY_OF_GAMMA.value is Kind.MOSTLY_OF_GAMMA.value
-    assert Flaw.STANDING_STILL.value.remedy == Kind.STANDING_STILL.value.remedy
+    assert Flaw.STANDING_STILL.value is Kind.STANDING_STILL.value
     for flaw in Flaw:
         words = flaw.value
         assert words.reason.endswith(".") and words.remedy.endswith((".", "}")), flaw

@@ -10,7 +10,7 @@ import pytest
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.samplers import build
-from llc_core.verdicts import Verdict
+from llc_core.verdicts import Verdict, plain_words
 
 SOUND = {
     "llc": 50.0, "se": 0.3, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
@@ -95,7 +95,9 @@ def test_what_is_small_or_not_known_says_nothing(harmless):
 def test_whoever_has_polished_is_not_told_to_do_so():
     for expected in (math.nan, -30.0):
         given = {"llc": -40.0, "se": 1.0, "expected": expected, "exact_losses": True, "above": math.nan}
-        assert "polish=True" in judged(**given).remedy and dict(judged(**given).change) == {"polish": True}
+        asked = judged(**given)
+        assert "polish=True" in asked.remedy and dict(asked.change) == {"polish": True}
+        assert plain_words(asked.remedy) == asked.remedy.replace(" (polish=True)", "")
         for ended in (True, False):
             found = judged(**given, polished=ended)
             assert "olish" not in found.remedy and not found.change and found.remedy
