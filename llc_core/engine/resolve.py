@@ -183,13 +183,15 @@ def _check_conditionals(config: RunConfig, problem: Potential, sampler: Sampler,
     """Raises ValueError where a sampler that draws from exact conditional distributions cannot run."""
     if sampler.name not in problem.exact_samplers:
         raise ValueError(
-            f"{sampler.name} draws from exact conditional laws, which a problem of kind {problem.kind} does not have; use "
+            f"{sampler.name} draws from exact conditional distributions, which a problem of kind {problem.kind} does not have; use "
             f"{UNDERDAMPED}."
         )
     if gradient != "full":
         raise ValueError(f"{sampler.name} sees all data at once; use gradient='full'.")
     if _without_prior(config, problem):
-        raise ValueError(f"localization is 0; the laws that {sampler.name} draws from are proper only above 0.")
+        raise ValueError(
+            f"localization is 0; the distributions that {sampler.name} draws from are proper only above 0."
+        )
     if config.dtype == "float32":
         raise ValueError(f"dtype is float32; {sampler.name} works in float64: leave dtype out.")
     for gamma in config.grid.get("localization", (config.localization,)):

@@ -94,7 +94,9 @@ def displacement(problem: NetworkPotential, state: Mapping[str, Tensor], rescali
     if not (factor > 0 and math.isfinite(factor)):
         raise ValueError(f"factor is {factor:g}; it must be a positive number.")
     if not rescaling.moves_in(problem):
-        raise ValueError(f"{rescaling.name} cannot be rescaled, since a part of it is held; let more parameters move.")
+        raise ValueError(
+            f"{rescaling.name} cannot be rescaled, since a part of it is kept still; let more parameters move."
+        )
     delta = torch.zeros(problem.dim, dtype=torch.float64)
     for piece in problem.pieces:
         moved = torch.zeros(piece.shape, dtype=torch.float64)

@@ -226,7 +226,7 @@ class Potential:
 
         symmetries: whether they also move along the symmetries of the loss.
         """
-        raise NotImplementedError(f"{self.kind} has no exact conditional laws.")
+        raise NotImplementedError(f"{self.kind} has no exact conditional distributions.")
 
     def check_conditionals(self, localization: float | None) -> None:
         """ValueError, one sentence, where `conditionals` could not be made with this localisation (None: the problem's own)."""

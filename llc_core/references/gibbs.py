@@ -50,7 +50,9 @@ def gibbs_reference(
     sweeps = whole("sweeps", sweeps, 2, MAX_STEPS)
     localization = number("localization", localization)
     if localization <= 0:
-        raise ValueError(f"localization is {localization:g}; each layer's law is normal only with a precision above 0.")
+        raise ValueError(
+            f"localization is {localization:g}; each layer's distribution is normal only with a precision above 0."
+        )
     config = RunConfig(
         problem=problem.to_dict(),
         sampler={"name": "Gibbs", "gauge_moves": bool(gauge_moves)},

@@ -37,6 +37,12 @@ def test_words_are_those_of_the_field(name):
     assert not list(reading.banned(TEXTS[name]))
 
 
+def test_errors_of_the_engine_use_the_words_of_the_field():
+    places = [f"llc_core/{path.name}" for path in (ROOT / "llc_core").glob("[a-z]*") if path.name != "studies"]
+    texts = reading.shown(ROOT, *places)
+    assert len(texts) > 1000 and not list(reading.banned(texts))
+
+
 @EVERY
 def test_a_page_asks_for_few_years_of_school(name):
     assert reading.grade(text.words for text in TEXTS[name]) <= reading.GRADE

@@ -46,7 +46,7 @@ def python_code(config: BiasConfig) -> str:
         "    )",
         "    to_target = stationary.total_variation(found.counts, stationary.target_masses(target, bins))",
         "    to_limit = stationary.total_variation(found.counts, stationary.masses(sampler, target, bins))",
-        '    print(f"{side}: total variation to the target {to_target:.6f}, to the limit law {to_limit:.6f}")',
+        '    print(f"{side}: total variation to the target {to_target:.6f}, to the limit distribution {to_limit:.6f}")',
     ]
     return "\n".join(lines) + "\n"
 

@@ -48,7 +48,7 @@ def test_the_loss_stays_along_each_and_rises_beside_it(make, count):
 def test_parts_that_are_held_are_not_rescaled():
     model, problem = dense("2.*")
     assert not any(each.moves_in(problem) for each in rescalings(model))
-    with pytest.raises(ValueError, match="unit 1 behind layer 0 cannot be rescaled, since a part of it is held"):
+    with pytest.raises(ValueError, match="unit 1 behind layer 0 cannot be rescaled, since a part of it is kept still"):
         displacement(problem, model.state_dict(), rescalings(model)[0], 2.0)
     for factor in (0.0, -1.0, math.inf):
         with pytest.raises(ValueError, match="must be a positive number"):

@@ -150,7 +150,7 @@ def test_without_a_prior_the_sentence_says_what_to_do():
     problem = planar_landscape("quadratic", scales=(1.0, 0.3))
     with pytest.raises(ValueError, match="give localization > 0"):
         estimate(problem, "SplitHMC", steps=10, localization=0.0)
-    with pytest.raises(ValueError, match="exact conditional laws"):
+    with pytest.raises(ValueError, match="exact conditional distributions"):
         estimate(problem, "CollapsedPCN", steps=10)
 
 

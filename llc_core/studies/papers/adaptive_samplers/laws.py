@@ -141,7 +141,7 @@ class LineLaws(Study):
             return {"masses": found.masses(self.bins).tolist(), "converged": found.converged}
 
         asked = ["exact", panel.sampler, self.target, self.resolution, self.bins.to_dict()]
-        masses = at.part(asked, make, f"{panel.label}, exact law of the step size")["masses"]
+        masses = at.part(asked, make, f"{panel.label}, exact distribution of the step size")["masses"]
         return None if masses is None else np.array(masses)
 
     def _judged(self, panel: Panel, law: Any, to_target: Measured, to_law: Measured, apart: float) -> list[Claim]:

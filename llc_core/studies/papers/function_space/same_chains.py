@@ -52,7 +52,7 @@ class SameChains(Study):
 
     def run(self, at: Place) -> Found:
         pairs = at.part(["same paths", self.steps, self.seed], self._paths, "paths on the same noise")
-        law = at.part(["torus", self.chains, self.seed], self._law, "laws from far cells")
+        law = at.part(["torus", self.chains, self.seed], self._law, "distributions from far cells")
         ends = at.part(["particles", self.seed], self._particles, "particles")
         process = at.part(["Gaussian process", self.seed], self._process, "the posterior of a Gaussian process")
         claims: list[Claim] = [

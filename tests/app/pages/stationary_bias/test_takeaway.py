@@ -56,7 +56,7 @@ def pasted():
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_python_runs_as_pasted_and_gives_the_same_numbers(pasted, name):
     job = finished(CONFIGS[name])
-    words = r"(\w+): total variation to the target ([\d.]+), to the limit law ([\d.]+)"
+    words = r"(\w+): total variation to the target ([\d.]+), to the limit distribution ([\d.]+)"
     found = re.findall(words, pasted.printed(name))
     for side, to_target, to_limit in found:
         measured = job.judge().side(side)

@@ -120,7 +120,7 @@ def test_what_cannot_be_is_said_in_one_sentence(asked, words):
 
 
 def test_a_problem_without_such_laws_is_refused():
-    with pytest.raises(ValueError, match="exact conditional laws.*UnderdampedLangevin"):
+    with pytest.raises(ValueError, match="exact conditional distributions.*UnderdampedLangevin"):
         resolve(RunConfig(sampler={"name": "Gibbs"}), landscape("quartic"))
 
 
