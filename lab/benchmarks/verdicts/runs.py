@@ -84,19 +84,24 @@ def begun(case: Case) -> dict[str, Any]:
     return settings
 
 
+def evidence_of(row: Row, sampler: Any) -> Evidence:
+    """The evidence that is kept of a run, with what its sampler says of itself."""
+    given = {name: number(value) if value is None else value for name, value in row["evidence"].items()}
+    made = build(sampler)
+    return Evidence(**{**given, "exact_law": made.exact_law and made.bias_expected, "sampler": made})
+
+
 def judged_again(case: Case, row: Row, alone: bool = False) -> Row:
     """The row as today's verdict has it, from the evidence that is kept: exact draws are asked only where no more than doubts
     speak against the estimate, as in a run. alone: by what the chains show, with no exact answer beside them."""
-    problem, sampler = problem_of(case.problem, case.problem_seed), build(case.settings["sampler"])
-    given = {name: number(value) if value is None else value for name, value in row["evidence"].items()}
+    problem = problem_of(case.problem, case.problem_seed)
     problem = polish(problem).problem if row.get("polish") else problem
     exact = exact_value(problem, row["n_beta"], row["localization"])
-    own = {"exact_law": sampler.exact_law and sampler.bias_expected, "sampler": sampler, "reference": exact}
-    evidence = Evidence(**{**given, **own})
+    evidence = dataclasses.replace(evidence_of(row, case.settings["sampler"]), reference=exact)
     verdict = judge(evidence)
     if alone:
         verdict = judge(dataclasses.replace(evidence, reference=math.nan))
-    elif math.isnan(exact) and not sampler.needs_conditionals and worth_an_answer(evidence):
+    elif math.isnan(exact) and not evidence.sampler.needs_conditionals and worth_an_answer(evidence):
         drawn, drawn_se = drawn_value(problem, row["n_beta"], row["localization"])
         verdict = judge(dataclasses.replace(evidence, reference=drawn, reference_se=drawn_se))
     answer = row["answer"] if math.isnan(exact) else exact  # which an earlier benchmark may have had from chains
