@@ -8,9 +8,36 @@ import functools
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
+
+
+class FieldError(ValueError):
+    """A refusal that names a field: one sentence that begins with it.
+
+    label: the field, with places in it counted from 0, such as "k[1]".  rest: of the sentence, which may begin with a colon.
+    """
+
+    def __init__(self, label: str, rest: str):
+        super().__init__(label, rest)
+        self.label, self.rest = label, rest
+
+    @property
+    def field(self) -> str:
+        return re.split(r"[\[:,]", self.label)[0]
+
+    @property
+    def places(self) -> list[int]:
+        return list(map(int, re.findall(r"\[(\d+)\]", self.label)))
+
+    def about(self, name: str) -> str:
+        """The sentence with another name for the field."""
+        return f"{name}{'' if self.rest.startswith(':') else ' '}{self.rest}"
+
+    def __str__(self) -> str:
+        return self.about(self.label)
 
 
 @dataclass(frozen=True)
@@ -238,18 +265,18 @@ def number(
 ) -> float:
     """`value` as a finite float within [low, high] and (above, below), or a ValueError that names the field."""
     if isinstance(value, (bool, str | bytes)) or value is None:
-        raise ValueError(f"{name} must be a number, not {short(value)}.")
+        raise FieldError(name, f"must be a number, not {short(value)}.")
     try:
         result = float(value)
     except (TypeError, ValueError, ArithmeticError, RuntimeError):  # Decimals and tensors raise the latter two
-        raise ValueError(f"{name} must be a number, not {short(value)}.") from None
+        raise FieldError(name, f"must be a number, not {short(value)}.") from None
     if not math.isfinite(result):
-        raise ValueError(f"{name} must be a finite number, not {short(value)}.")
+        raise FieldError(name, f"must be a finite number, not {short(value)}.")
     if not (low <= result <= high and above < result < below):
         ends = {"at least": low, "greater than": above, "at most": high, "less than": below}
         words = " and ".join(f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end))
         given = f"{value:.12g}" if isinstance(value, float) else short(value)  # -1, though it came as -1.0
-        raise ValueError(f"{name} is {given}; it must be {words}.")
+        raise FieldError(name, f"is {given}; it must be {words}.")
     return result
 
 
@@ -257,19 +284,19 @@ def whole(name: str, value: Any, low: float = -math.inf, high: float = math.inf)
     """`value` as an int within [low, high], or a ValueError that names the field, the value and the remedy."""
     result = number(name, value)
     if result != int(result):
-        raise ValueError(f"{name} must be a whole number, not {short(value)}.")
+        raise FieldError(name, f"must be a whole number, not {short(value)}.")
     result_int = int(value)
     if result_int < low:
-        raise ValueError(f"{name} is {short(value)}; it must be at least {low:.12g}.")
+        raise FieldError(name, f"is {short(value)}; it must be at least {low:.12g}.")
     if result_int > high:
-        raise ValueError(f"{name} is {short(value)}; it must be at most {high:.12g}.")
+        raise FieldError(name, f"is {short(value)}; it must be at most {high:.12g}.")
     return result_int
 
 
 def truth(name: str, value: Any) -> bool:
     """`value` if it is true or false, or a ValueError that names the field."""
     if not isinstance(value, bool):
-        raise ValueError(f"{name} is {short(value)}; it must be true or false.")
+        raise FieldError(name, f"is {short(value)}; it must be true or false.")
     return value
 
 
@@ -289,7 +316,7 @@ def numbers(wanted: str) -> Callable[[str, Any], tuple[float, ...]]:
 
     def read(label: str, value: Any) -> tuple[float, ...]:
         if not is_list(value):
-            raise ValueError(f"{label} is {short(value)}; give {wanted}.")
+            raise FieldError(label, f"is {short(value)}; give {wanted}.")
         return tuple(number(label, each) for each in value)
 
     return read
@@ -298,7 +325,7 @@ def numbers(wanted: str) -> Callable[[str, Any], tuple[float, ...]]:
 def choice(name: str, value: Any, options: tuple[str, ...]) -> str:
     """`value` if it is one of `options`, or a ValueError that lists them."""
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} is {short(value)}; choose one of {', '.join(options)}.")
+        raise FieldError(name, f"is {short(value)}; choose one of {', '.join(options)}.")
     return value
 
 

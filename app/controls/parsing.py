@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from llc_core.fields import FieldError
+
 LONGEST_LIST = 64
 LONGEST_NUMBER = 9
 EXAMPLE = "8, 6, 8"
@@ -17,20 +19,20 @@ def parse_numbers(text: str, what: str, example: str = EXAMPLE) -> list[int]:
     if len(parts) > 1 and not parts[-1]:  # a comma after the last one is the beginning of the next
         parts.pop()
     if not any(parts):
-        raise ValueError(f"{what}: write whole numbers with commas between them, for example {example}.")
+        raise FieldError(what, f": write whole numbers with commas between them, for example {example}.")
     if not all(parts):
-        raise ValueError(f"{what}: a number is missing between two others; write for example {example}.")
+        raise FieldError(what, f": a number is missing between two others; write for example {example}.")
     if len(parts) > LONGEST_LIST:
-        raise ValueError(f"{what}: {len(parts)} numbers are more than this page can draw; at most {LONGEST_LIST}.")
+        raise FieldError(what, f": {len(parts)} numbers are more than this page can draw; at most {LONGEST_LIST}.")
     return [_whole(part, what, example) for part in parts]
 
 
 def _whole(part: str, what: str, example: str) -> int:
     shown = part if len(part) <= 20 else part[:17] + "..."
     if not re.fullmatch(r"[+-]?[0-9]+", part):
-        raise ValueError(f"{what}: “{shown}” is not a whole number; write for example {example}.")
+        raise FieldError(what, f": “{shown}” is not a whole number; write for example {example}.")
     if len(part) > LONGEST_NUMBER:
-        raise ValueError(f"{what}: {shown} is too large for this page.")
+        raise FieldError(what, f": {shown} is too large for this page.")
     return int(part)
 
 
@@ -39,14 +41,14 @@ def parse_reals(text: str, what: str) -> list[float]:
     cleaned = text.strip().strip("[](){}").strip().replace("−", "-")
     parts = [part for part in re.split(r"[\s,;]+", cleaned) if part]
     if not parts:
-        raise ValueError(f"{what}: write numbers with commas between them, for example 1, 0.5.")
+        raise FieldError(what, ": write numbers with commas between them, for example 1, 0.5.")
     if len(parts) > LONGEST_LIST:
-        raise ValueError(f"{what}: {len(parts)} numbers are too many.")
+        raise FieldError(what, f": {len(parts)} numbers are too many.")
     found = []
     for part in parts:
         try:
             found.append(float(part))
         except ValueError:
             shown = part if len(part) <= 20 else part[:17] + "..."
-            raise ValueError(f"{what}: “{shown}” is not a number; write for example 1, 0.5.") from None
+            raise FieldError(what, f": “{shown}” is not a number; write for example 1, 0.5.") from None
     return found

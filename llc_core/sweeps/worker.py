@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from llc_core.fields import FieldError
 from llc_core.sweeps.unit import Unit, key_of, text_of
 
 KEPT_PROBLEMS = 2
@@ -68,7 +69,7 @@ def run_unit(values: Mapping[str, Any], sweep: str = "") -> list[dict[str, Any]]
 
 def sentence_of(error: Exception) -> str:
     """What the row of a unit that failed says."""
-    kind = type(error).__name__
+    kind = "ValueError" if isinstance(error, FieldError) else type(error).__name__
     if kind == "KilledWorker":  # of Dask, which a worker need not import
         return (
             "The worker that ran this was lost three times, as where the system has no memory left; give fewer chains, problems "

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.runs.allowance import check_price
 from llc_core import Planar
+from llc_core.fields import FieldError
 from llc_core.potentials import build, price
 from llc_core.theory.rank_checks import show
 
@@ -43,16 +44,18 @@ def get_landscape(description: Mapping[str, Any]) -> Planar:
     for name in ("k", "h"):
         for i, power in enumerate(problem.model.parameters.get(name, ())):
             if power > MAX_POWER:
-                raise ValueError(f"{name}[{i}] is {power}; it must be at most {MAX_POWER} on this page.")
+                raise FieldError(f"{name}[{i}]", f"is {power}; it must be at most {MAX_POWER} on this page.")
     for key, value in FIXED.items():
         if description.get(key, value) != value:
             raise ValueError(f"{key} is {show(description[key])}; this page has no control for it, and uses {value}.")
     for i, (center, off) in enumerate(zip(problem.model.w0, problem.start, strict=True)):
         if abs(center + off) > REACH:
-            raise ValueError(f"start[{i}] is {center + off:g}; on this page chains begin between −10 and 10.")
+            raise FieldError(f"start[{i}]", f"is {center + off:g}; on this page chains begin between −10 and 10.")
     for i, value in enumerate(problem.model.w0 if problem.model.on_axes else ()):
         if 0 < abs(value) < NEAREST:
-            raise ValueError(f"at[{i}] is {value:g}; on this page w0 is at a crossing or at least {NEAREST:g} from it.")
+            raise FieldError(
+                f"at[{i}]", f"is {value:g}; on this page w0 is at a crossing or at least {NEAREST:g} from it."
+            )
     return problem
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import panel_material_ui as pmui
 from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_reals
 from app.pages.landscapes.config import MAX_SAMPLES, REACH
-from llc_core.fields import Hyper
+from llc_core.fields import FieldError, Hyper
 
 NAMES = {
     "normal_crossing": "Normal crossing",
@@ -71,7 +70,7 @@ def listed(values: Sequence[float]) -> str:
 def two(values: list[Any], what: str) -> list[Any]:
     """Raises ValueError where the entry `what` has not exactly two numbers."""
     if len(values) != 2:
-        raise ValueError(f"{what}: write two numbers, one for each of w₁ and w₂.")
+        raise FieldError(what, ": write two numbers, one for each of w₁ and w₂.")
     return values
 
 
@@ -91,16 +90,21 @@ def strokes_of(text: str) -> list[list[list[float]]]:
     ]
 
 
-def for_people(message: str) -> str:
-    """The engine's names in the words of this page: "k[1] is -6; …" → "Exponent k₂ is -6; …"."""
-    words = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w"}
-    message = re.sub(r"^(k|h|scales|start)\[([01])\]", lambda m: f"{words[m[1]]}{'₁₂'[int(m[2])]}", message)
-    plain = {"k": "Exponents k", "h": "Prior exponents h", "scales": "Scales"}
-    message = re.sub(r"^at\[([01])\]", lambda m: f"Point w0: w{'₁₂'[int(m[1])]}", message)
-    message = re.sub(r"^at(?= is)", "Point w0", message)
-    message = re.sub(r"^strokes\[(\d)\]\[(\d+)\]", lambda m: f"Stroke {int(m[1]) + 1}, point {int(m[2]) + 1},", message)
-    message = re.sub(r"^strokes\[(\d)\]", lambda m: f"Stroke {int(m[1]) + 1}", message)
-    message = re.sub(r"^strokes\b", "Strokes", message)
-    message = re.sub(r"^rho: expression", "The formula", message)
-    message = re.sub(r"^rho\b", "The formula", message)
-    return re.sub(r"^(k|h|scales)\b(?= is| has)", lambda m: plain[m[1]], message)
+COORDINATES = "₁₂"
+ONE = {"k": "Exponent k", "h": "Prior exponent h", "scales": "Scale s", "start": "Start w", "at": "Point w0: w"}
+ALL = {
+    "k": "Exponents k", "h": "Prior exponents h", "scales": "Scales", "at": "Point w0", "rho": "The formula", "strokes": "Strokes",
+}  # fmt: skip
+"""The engine's fields in the words of this page, of one coordinate and of both."""
+
+
+def for_people(error: ValueError) -> str:
+    """The engine's sentence in the words of this page: "k[1] is -6; …" → "Exponent k₂ is -6; …"."""
+    if not isinstance(error, FieldError):
+        return str(error)
+    if error.field in ONE and error.places:
+        return error.about(f"{ONE[error.field]}{COORDINATES[error.places[0]]}")
+    if error.field == "strokes" and error.places:
+        stroke, *point = (place + 1 for place in error.places)
+        return error.about(f"Stroke {stroke}{', point {},'.format(*point) if point else ''}")
+    return error.about(ALL.get(error.field, error.label))

@@ -29,6 +29,7 @@ from app.pages.landscapes.controls import (
 from app.pages.landscapes.scene import nearest_truth
 from app.style.formula import displayable
 from app.style.layout import Viewed, cell, complain, complaint, prose
+from llc_core.fields import FieldError
 from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, plane_formula
 from llc_core.potentials.plane.models import EXAMPLE_STROKES
@@ -102,7 +103,7 @@ class LandscapeEditor(Viewed):
             self._quiet = False
         self.problem = values
         self._arrange()
-        self._complain("")
+        self._complain(None)
 
     def begin_at(self, x: float, y: float) -> None:
         """Let the chains begin at a place that was clicked, or say why they cannot."""
@@ -121,7 +122,7 @@ class LandscapeEditor(Viewed):
         try:
             stroke = stroke_of(x, y)
         except ValueError as error:
-            self._complain(str(error))
+            self._complain(error)
             return
         self._try(lambda: self._along([*drawn, stroke]))
 
@@ -129,7 +130,7 @@ class LandscapeEditor(Viewed):
         try:
             values = described(wanted())
         except ValueError as error:
-            self._complain(str(error))
+            self._complain(error)
             return
         self._take(values)
 
@@ -190,12 +191,11 @@ class LandscapeEditor(Viewed):
             here = self._point()
             zero = found.zero_near(here[0], here[1], FARTHEST) or found.zero_near(1.0, 0.5, FARTHEST)
         except ValueError as error:
-            self._complain(str(error))
+            self._complain(error)
             return
         if zero is None:
-            self._complain(
-                "The formula has no zero that was found near w0; the parameters where it is 0 are the perfect ones."
-            )
+            no_zero = "has no zero that was found near w0; the parameters where it is 0 are the perfect ones."
+            self._complain(FieldError("rho", no_zero))
             return
         self._put(self.w0, listed(zero))
         self._on_place()
@@ -221,7 +221,7 @@ class LandscapeEditor(Viewed):
         try:
             described(self.read())
         except ValueError as error:
-            self._on_change(with_start=not str(error).startswith("start["))
+            self._on_change(with_start=getattr(error, "field", "") != "start")
         else:
             self._on_change()
 
@@ -248,25 +248,25 @@ class LandscapeEditor(Viewed):
         try:
             values = described(self.read(with_start))
         except ValueError as error:
-            self._complain(str(error))
+            self._complain(error)
             return
         self._take(values)
 
     def _take(self, values: dict[str, Any]) -> None:
-        self._complain("")
+        self._complain(None)
         if values != self.problem:
             self.show(values)
             self.listener()
 
-    def _complain(self, message: str) -> None:
-        message = for_people(message)
-        for place, words in (
-            (self.k, ("Exponents", "Exponent ")),
-            (self.h, ("Prior",)),
-            (self.scales, ("Scale",)),
-            (self.w0, ("Point",)),
-            (self.rho, ("The formula",)),
-            (self.strokes, ("Stroke",)),
+    def _complain(self, error: ValueError | None) -> None:
+        field = error.field if isinstance(error, FieldError) else ""
+        for place, names in (
+            (self.k, ("k", "Exponents")),
+            (self.h, ("h", "Prior exponents")),
+            (self.scales, ("scales", "Scales")),
+            (self.w0, ("at", "Point w0")),
+            (self.rho, ("rho",)),
+            (self.strokes, ("strokes", "Strokes")),
         ):
-            place.error_state = message.startswith(words)
-        complain(self.message, message)
+            place.error_state = field in names
+        complain(self.message, "" if error is None else for_people(error))

@@ -3,7 +3,6 @@ Long, since one description is typed, dragged on a drawing, and drawn at random.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any
@@ -20,7 +19,7 @@ from app.pages.local_geometry.pictures import SIDE, draw_network
 from app.style import theme
 from app.style.layout import cell, complain, complaint
 from llc_core import DeepLinearNetwork
-from llc_core.fields import Hyper
+from llc_core.fields import FieldError, Hyper
 from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
 
 BY_HAND, RANDOM = "By hand", "Random"
@@ -119,7 +118,7 @@ class NetworkEditor(pn.viewable.Viewer):
         self.problem = dict(problem)
         self._held = None
         self._arrange()
-        self._complain("")
+        self._complain(None)
 
     def draw(self, widths: Sequence[int], ranks: Sequence[int]) -> None:
         """Show the network that is run now; of a random one the entries say what it has become."""
@@ -198,22 +197,21 @@ class NetworkEditor(pn.viewable.Viewer):
         try:
             problem = self.read()
         except ValueError as error:
-            self._complain(str(error))
+            self._complain(error)
             return
-        self._complain("")
+        self._complain(None)
         if "layer_ranks" in problem:  # at once, and not with its run: the next press is on what it shows
             self.draw(problem["widths"], problem["layer_ranks"])
         if run and problem != self.problem:
             self.problem = problem
             self.listener()
 
-    def _complain(self, message: str) -> None:
-        message = for_people(message)
-        in_ranks = message.startswith(("Layer ranks", "The rank of layer"))
-        self.widths.error_state = bool(message) and not in_ranks
+    def _complain(self, error: ValueError | None) -> None:
+        in_ranks = isinstance(error, FieldError) and error.field in ("layer_ranks", "Layer ranks")
+        self.widths.error_state = error is not None and not in_ranks
         self.ranks.error_state = in_ranks
         self.message.styles = {"order": "3" if in_ranks else "1"}  # under its own entry
-        complain(self.message, message)
+        complain(self.message, "" if error is None else for_people(error))
 
 
 def changed(
@@ -239,11 +237,16 @@ def changed(
     return widths, most if full else [min(each) for each in zip(ranks, most, strict=True)]
 
 
-def for_people(message: str) -> str:
-    """The engine's names in the words of this page: "widths[1] is -6; …" → "Width number 2 is -6; …"."""
-    message = re.sub(r"^widths\[(\d+)\]", lambda m: f"Width number {int(m[1]) + 1}", message)
-    message = re.sub(r"^layer_ranks\[(\d+)\]", lambda m: f"The rank of layer {int(m[1]) + 1}", message)
-    return re.sub(r"^widths\b", "The list of widths", re.sub(r"^layer_ranks\b", "Layer ranks: the list", message))
+def for_people(error: ValueError) -> str:
+    """The engine's sentence in the words of this page: "widths[1] is -6; …" → "Width number 2 is -6; …"."""
+    if not isinstance(error, FieldError):
+        return str(error)
+    one = {"widths": "Width number", "layer_ranks": "The rank of layer"}
+    if error.field in one and error.places:
+        return error.about(f"{one[error.field]} {error.places[0] + 1}")
+    return error.about(
+        {"widths": "The list of widths", "layer_ranks": "Layer ranks: the list"}.get(error.field, error.label)
+    )
 
 
 def _entry(label: str, placeholder: str) -> pmui.TextInput:

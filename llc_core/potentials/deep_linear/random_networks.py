@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.compute.streams import numpy_stream
-from llc_core.fields import choice, is_list, short, whole
+from llc_core.fields import FieldError, choice, is_list, short, whole
 from llc_core.theory.rank_tables import masked_rank_table
 
 SIZE_CLASSES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -93,7 +93,7 @@ def asked_widths(
         choice("ranks", ranks, RANKS)
     if size_class is not None:
         if layer_ranks is not None:
-            raise ValueError("layer_ranks needs widths; with a size_class choose ranks='equal', 'full' or 'paper'.")
+            raise FieldError("layer_ranks", "needs widths; with a size_class choose ranks='equal', 'full' or 'paper'.")
         return _draw_sizes(size_class, random)
     sizes = check_architecture(widths)
     if layer_ranks is not None:
@@ -131,24 +131,26 @@ def _draw_sizes(size_class: str, random: np.random.Generator) -> list[int]:
 def check_architecture(widths: Any) -> list[int]:
     """Validated widths H_0, …, H_M."""
     if not is_list(widths):
-        raise ValueError("widths must be a list such as [10, 8, 10].")
+        raise FieldError("widths", "must be a list such as [10, 8, 10].")
     if not 2 <= len(widths) <= 1001:
-        raise ValueError(
-            f"widths has {len(widths)} entries; give an input width, an output width and any hidden ones between."
+        raise FieldError(
+            "widths", f"has {len(widths)} entries; give an input width, an output width and any hidden ones between."
         )
     sizes = [whole(f"widths[{i}]", h, 1, 1_000_000) for i, h in enumerate(widths)]
     total = sum(a * b for a, b in zip(sizes, sizes[1:], strict=False))
     if total > MAX_PARAMETERS:
-        raise ValueError(f"widths make {total} parameters; at most {MAX_PARAMETERS} are allowed: use smaller widths.")
+        raise FieldError(
+            "widths", f"make {total} parameters; at most {MAX_PARAMETERS} are allowed: use smaller widths."
+        )
     return sizes
 
 
 def check_layer_ranks(sizes: Sequence[int], layer_ranks: Any) -> list[int]:
     """Validated layer ranks, one for each layer."""
     if not is_list(layer_ranks):
-        raise ValueError("layer_ranks must be a list with one rank for each layer.")
+        raise FieldError("layer_ranks", "must be a list with one rank for each layer.")
     if len(layer_ranks) != len(sizes) - 1:
-        raise ValueError(f"layer_ranks has {len(layer_ranks)} entries but the network has {len(sizes) - 1} layers.")
+        raise FieldError("layer_ranks", f"has {len(layer_ranks)} entries but the network has {len(sizes) - 1} layers.")
     return [whole(f"layer_ranks[{i}]", k, 0, min(sizes[i], sizes[i + 1])) for i, k in enumerate(layer_ranks)]
 
 

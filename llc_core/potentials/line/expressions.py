@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from llc_core.fields import FieldError
 from llc_core.potentials.line.jets import FUNCTIONS, Jet, chain, constant_power, exp_of, log_of, product
 
 MAX_LENGTH = 200
@@ -50,15 +51,15 @@ class Expression:
 def parse(text: str, variables: tuple[str, ...] = IN_X, example: str = "exp(-x^4/4)") -> Expression:
     """The formula that `text` stands for. example: one in these variables, for the sentences about what is wrong."""
     if not isinstance(text, str):
-        raise ValueError(f"expression must be a text such as {example!r}, not a {type(text).__name__}.")
+        raise FieldError("expression", f"must be a text such as {example!r}, not a {type(text).__name__}.")
     if len(text) > MAX_LENGTH:
-        raise ValueError(f"expression has {len(text)} characters; at most {MAX_LENGTH} are allowed.")
+        raise FieldError("expression", f"has {len(text)} characters; at most {MAX_LENGTH} are allowed.")
     parser = _Parser(text.translate(OTHER_SIGNS), variables, example)
     root = parser.sum(0)
     if parser.next is not None:
         if parser.next == ")":
-            raise ValueError(f"expression closes a parenthesis that was never opened{parser.where}.")
-        raise ValueError(f"expression: write an operator such as * before {parser.next!r}{parser.where}.")
+            raise FieldError("expression", f"closes a parenthesis that was never opened{parser.where}.")
+        raise FieldError("expression", f": write an operator such as * before {parser.next!r}{parser.where}.")
     return Expression(text, root)
 
 
@@ -73,14 +74,15 @@ class _Parser:
             match = TOKEN.match(text, at)
             if match is None:
                 bad = text[at:].lstrip()[0]
-                raise ValueError(
-                    f"expression has a {bad!r} that means nothing here; "
-                    f"use {', '.join(variables)}, numbers, + - * / ^, parentheses and functions."
+                raise FieldError(
+                    "expression",
+                    f"has a {bad!r} that means nothing here; "
+                    f"use {', '.join(variables)}, numbers, + - * / ^, parentheses and functions.",
                 )
             self.tokens.append((match[1], match.start(1)))
             at = match.end()
         if not self.tokens:
-            raise ValueError(f"expression is empty; write for example {example}.")
+            raise FieldError("expression", f"is empty; write for example {example}.")
         self.place = 0
 
     @property
@@ -106,7 +108,7 @@ class _Parser:
 
     def sum(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
-            raise ValueError(f"expression is nested more than {MAX_DEPTH} levels deep; write it flatter.")
+            raise FieldError("expression", f"is nested more than {MAX_DEPTH} levels deep; write it flatter.")
         left = self.term(depth)
         while operator := self.take("+", "-"):
             left = (operator, left, self.term(depth))
@@ -120,7 +122,7 @@ class _Parser:
 
     def sign(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
-            raise ValueError(f"expression is nested more than {MAX_DEPTH} levels deep; write it flatter.")
+            raise FieldError("expression", f"is nested more than {MAX_DEPTH} levels deep; write it flatter.")
         operator = self.take("+", "-")
         if operator is None:
             return self.power(depth)
@@ -134,8 +136,8 @@ class _Parser:
     def atom(self, depth: int) -> Node:
         token, where = self.next, self.where
         if token is None:
-            raise ValueError(
-                f"expression ends too early; a number, {self.either} or a parenthesis is missing at its end."
+            raise FieldError(
+                "expression", f"ends too early; a number, {self.either} or a parenthesis is missing at its end."
             )
         self.place += 1
         if token == "(":
@@ -143,7 +145,7 @@ class _Parser:
         if token[0].isdigit() or token[0] == ".":
             value = float(token)
             if not math.isfinite(value):
-                raise ValueError(f"expression: {token}{where} is too large a number.")
+                raise FieldError("expression", f": {token}{where} is too large a number.")
             return ("number", value)
         if token in self.variables:
             return (token,)
@@ -151,17 +153,19 @@ class _Parser:
             return ("number", CONSTANTS[token])
         if token in FUNCTIONS:
             if not self.take("("):
-                raise ValueError(f"expression: {token}{where} needs its argument in parentheses, {token}(…).")
+                raise FieldError("expression", f": {token}{where} needs its argument in parentheses, {token}(…).")
             return (token, self.inside(depth))
         if token[0].isalpha() or token[0] == "_":
             names = ", ".join([*self.variables, *CONSTANTS, *FUNCTIONS])
-            raise ValueError(f"expression: {token!r}{where} is not known; the known names are {names}.")
-        raise ValueError(f"expression: a number, {self.either} or a parenthesis is missing before {token!r}{where}.")
+            raise FieldError("expression", f": {token!r}{where} is not known; the known names are {names}.")
+        raise FieldError(
+            "expression", f": a number, {self.either} or a parenthesis is missing before {token!r}{where}."
+        )
 
     def inside(self, depth: int) -> Node:
         node = self.sum(depth + 1)
         if not self.take(")"):
-            raise ValueError(f"expression: a closing parenthesis is missing{self.where}.")
+            raise FieldError("expression", f": a closing parenthesis is missing{self.where}.")
         return node
 
 

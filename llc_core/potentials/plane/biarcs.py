@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from llc_core.fields import FieldError
+
 LONGEST = 100.0
 BEND = 1.5
 """Radians that one arc turns at most; what turns further becomes several."""
@@ -24,9 +26,7 @@ def arcs_through(points: np.ndarray, name: str) -> list[Arc]:
         opening = _arc(first, t0, joint)
         arcs = [opening, _arc(joint, _turned(t0, opening[2] * opening[3]), last)]
         if not all(length <= LONGEST for *_, length in arcs):
-            raise ValueError(
-                f"{name} turns back too sharply at its point {i + 1}; draw what follows as another stroke."
-            )
+            raise FieldError(name, f"turns back too sharply at its point {i + 1}; draw what follows as another stroke.")
         for start, tangent, curvature, length in arcs:
             if length > 1e-12:
                 found += _parted(start, tangent, curvature, length)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from llc_core.fields import FieldError
 from llc_core.potentials.line.expressions import Expression, Node, parse
 
 VARIABLES = ("w1", "w2")
@@ -74,11 +75,12 @@ ZERO = 1e-9
 def plane_formula(text: Any) -> PlaneFormula:
     """The formula that a text stands for. ValueError, one sentence, for anything that is no smooth function of the plane."""
     try:
-        root = _folded(parse(text, VARIABLES, EXAMPLE).root)
-    except ValueError as error:
-        raise ValueError(f"rho: {error}") from None
+        root = parse(text, VARIABLES, EXAMPLE).root
+    except FieldError as error:
+        raise FieldError(f"rho: {error.label}", error.rest) from None
+    root = _folded(root)
     if root[0] == "number":
-        raise ValueError(f"rho is {text!r}, which depends on neither w1 nor w2; write for example {EXAMPLE}.")
+        raise FieldError("rho", f"is {text!r}, which depends on neither w1 nor w2; write for example {EXAMPLE}.")
     found = PlaneFormula(text, root)
     axis = np.linspace(-SEEN, SEEN, GRID)
     mesh = np.meshgrid(axis, axis)
@@ -87,8 +89,8 @@ def plane_formula(text: Any) -> PlaneFormula:
         bad = ~np.isfinite(value + slopes[0] + slopes[1])
     if bad.any():
         x, y = (float(part[bad][0]) for part in mesh)
-        raise ValueError(
-            f"rho or its slope is no finite number at w = ({x:g}, {y:g}); it must be one from −{SEEN:g} to {SEEN:g}."
+        raise FieldError(
+            "rho", f"or its slope is no finite number at w = ({x:g}, {y:g}); it must be one from −{SEEN:g} to {SEEN:g}."
         )
     return found
 
@@ -104,7 +106,7 @@ def _folded(node: Node) -> Node:
         numbers = [np.float64(part[1]) for part in parts]
         value = float(_constant(node[0], numbers))
     if not np.isfinite(value):
-        raise ValueError("a part of the expression without w1 and w2 is no finite number.")
+        raise FieldError("rho", ": a part of the expression without w1 and w2 is no finite number.")
     return ("number", value)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from llc_core.fields import choice, is_list, number, whole
+from llc_core.fields import FieldError, choice, is_list, number, whole
 from llc_core.potentials.plane.curve import NEAR
 from llc_core.potentials.plane.formulas import EXAMPLE, ZERO, plane_formula
 from llc_core.potentials.plane.strokes import FARTHEST, read_strokes
@@ -80,16 +80,18 @@ def normal_crossing(k: Any = (1, 1), h: Any = None, at: Any = None) -> Model:
     powers = _powers("k", k)
     prior = _powers("h", [0] * len(powers) if h is None else h)
     if len(prior) != len(powers):
-        raise ValueError(f"h has {len(prior)} entries, but k has {len(powers)}; give one prior exponent per parameter.")
+        raise FieldError(
+            "h", f"has {len(prior)} entries, but k has {len(powers)}; give one prior exponent per parameter."
+        )
     if not any(powers):
-        raise ValueError(
-            f"k is {list(powers)}; at least one exponent must be positive, or the loss does not depend on w."
+        raise FieldError(
+            "k", f"is {list(powers)}; at least one exponent must be positive, or the loss does not depend on w."
         )
     w0 = (0.0,) * len(powers) if at is None else _point(at, len(powers))
     ratios = {i: Fraction(b + 1, 2 * a) for i, (a, b) in enumerate(zip(powers, prior, strict=True)) if a > 0}
     here = [ratio for i, ratio in ratios.items() if w0[i] == 0]
     if not here:
-        raise ValueError(f"at is {list(w0)}, where ρ is not 0; w0 must lie on an axis with a positive exponent.")
+        raise FieldError("at", f"is {list(w0)}, where ρ is not 0; w0 must lie on an axis with a positive exponent.")
 
     def places(delta: Sequence[Any]) -> list[Any]:
         return [c + d if c else d for c, d in zip(w0, delta, strict=True)]
@@ -139,7 +141,7 @@ def line_and_point(at: Any = "V") -> Model:
     else:
         w0 = _point(at, 2)
         if w0[0] != 1 and w0 != POINTS["V"]:
-            raise ValueError(f"at is {list(w0)}, where ρ is not 0; give U, V, or a point (1, w_2) of the line.")
+            raise FieldError("at", f"is {list(w0)}, where ρ is not 0; give U, V, or a point (1, w_2) of the line.")
     name = next((name for name, point in POINTS.items() if point == w0), None)
     off_line = w0[0] - 1
 
@@ -174,11 +176,11 @@ def line_and_point(at: Any = "V") -> Model:
 def quadratic(scales: Any = (1.0, 1.0)) -> Model:
     """ρ_j = s_j·w_j, one output for each parameter: a regular model, λ = D/2."""
     if not is_list(scales) or len(scales) not in (1, 2):
-        raise ValueError(f"scales is {show(scales)}; give a list of one or two numbers.")
+        raise FieldError("scales", f"is {show(scales)}; give a list of one or two numbers.")
     sizes = [number(f"scales[{i}]", s) for i, s in enumerate(scales)]
     for i, size in enumerate(sizes):
         if not 1e-3 <= abs(size) <= 1e3:
-            raise ValueError(f"scales[{i}] is {size:g}; its size must be at least 0.001 and at most 1000.")
+            raise FieldError(f"scales[{i}]", f"is {size:g}; its size must be at least 0.001 and at most 1000.")
     count = len(sizes)
     truth = LearningCoefficient(Fraction(count, 2))
     zero = (0.0,) * count
@@ -217,14 +219,14 @@ def formula(rho: Any = EXAMPLE, at: Any = None) -> Model:
     found = plane_formula(rho)
     w0 = found.zero_near(1.0, 0.5, FARTHEST) if at is None else _point(at, 2)
     if w0 is None:
-        raise ValueError(f"rho is {rho!r}, and no zero of it was found near (1, 0.5); give one as at.")
+        raise FieldError("rho", f"is {rho!r}, and no zero of it was found near (1, 0.5); give one as at.")
     here = [np.array([c]) for c in w0]
     value, slopes = found.with_slopes(here)
     if not abs(float(value[0])) <= ZERO:
         near = found.zero_near(w0[0], w0[1], FARTHEST)
         remedy = "" if near is None else f", such as ({near[0]:.12g}, {near[1]:.12g})"
-        raise ValueError(
-            f"at is {list(w0)}, where ρ is {float(value[0]):.4g} and not 0; give a point of the valley{remedy}."
+        raise FieldError(
+            "at", f"is {list(w0)}, where ρ is {float(value[0]):.4g} and not 0; give a point of the valley{remedy}."
         )
     slope = float(np.hypot(slopes[0][0], slopes[1][0]))
 
@@ -266,8 +268,9 @@ def drawn(strokes: Any = EXAMPLE_STROKES, at: Any = None) -> Model:
     w0 = (found.crossings or [found.middle])[0] if at is None else _point(at, 2)
     nearest = found.nearest(*w0)
     if math.dist(nearest, w0) > NEAR:
-        raise ValueError(
-            f"at is {list(w0)}, which lies on no stroke; give a point of the valley, such as ({nearest[0]:.12g}, {nearest[1]:.12g})."
+        raise FieldError(
+            "at",
+            f"is {list(w0)}, which lies on no stroke; give a point of the valley, such as ({nearest[0]:.12g}, {nearest[1]:.12g}).",
         )
 
     def places(delta: Sequence[Any]) -> list[np.ndarray]:
@@ -350,15 +353,15 @@ def _least(ratios: list[Fraction]) -> LearningCoefficient:
 
 def _point(at: Any, count: int) -> Point:
     if not is_list(at) or len(at) != count:
-        raise ValueError(f"at is {show(at)}; give {count} coordinate(s) of w0.")
+        raise FieldError("at", f"is {show(at)}; give {count} coordinate(s) of w0.")
     point = tuple(number(f"at[{i}]", value) for i, value in enumerate(at))
     for i, value in enumerate(point):
         if abs(value) > FARTHEST:
-            raise ValueError(f"at[{i}] is {value:g}; it must lie between −{FARTHEST:g} and {FARTHEST:g}.")
+            raise FieldError(f"at[{i}]", f"is {value:g}; it must lie between −{FARTHEST:g} and {FARTHEST:g}.")
     return point
 
 
 def _powers(name: str, values: Any) -> tuple[int, ...]:
     if not is_list(values) or len(values) not in (1, 2):
-        raise ValueError(f"{name} is {show(values)}; give a list of one or two exponents.")
+        raise FieldError(name, f"is {show(values)}; give a list of one or two exponents.")
     return tuple(whole(f"{name}[{i}]", v, 0, MAX_POWER) for i, v in enumerate(values))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import lasting
-from llc_core.fields import choice, is_list, known_keys, number, whole
+from llc_core.fields import FieldError, choice, is_list, known_keys, number, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.plane.data import PlanarData
 from llc_core.potentials.plane.models import MODELS, Model
@@ -246,9 +246,11 @@ def _start(model: Model, start: Any) -> tuple[float, ...]:
     if start is None:
         return model.start
     if not is_list(start) or len(start) != model.dim:
-        raise ValueError(f"start is {show(start)}; give {model.dim} coordinate(s) of w.")
+        raise FieldError("start", f"is {show(start)}; give {model.dim} coordinate(s) of w.")
     point = [number(f"start[{i}]", value) for i, value in enumerate(start)]
     for i, (value, power) in enumerate(zip(point, model.powers, strict=True)):
         if power and value == 0:
-            raise ValueError(f"start[{i}] is 0, where the prior |w|^{power:g} vanishes; start beside it, say at 0.1.")
+            raise FieldError(
+                f"start[{i}]", f"is 0, where the prior |w|^{power:g} vanishes; start beside it, say at 0.1."
+            )
     return tuple(value - center for value, center in zip(point, model.w0, strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import is_list, number, short
+from llc_core.fields import FieldError, is_list, number, short
 from llc_core.potentials.plane.curve import Curve, Offsets, Place
 
 MOST_STROKES, MOST_POINTS = 4, 16
@@ -97,19 +97,19 @@ class Strokes:
 def read_strokes(values: Any) -> Strokes:
     """Curves through the points of a list of strokes [[[x, y], …], …]; ValueError, one sentence, for what is none."""
     if not is_list(values) or not 1 <= len(values) <= MOST_STROKES:
-        raise ValueError(f"strokes is {short(values)}; give a list of 1 to {MOST_STROKES} strokes.")
+        raise FieldError("strokes", f"is {short(values)}; give a list of 1 to {MOST_STROKES} strokes.")
     curves = []
     for i, points in enumerate(values):
         name = f"strokes[{i}]"
         if not is_list(points) or not 2 <= len(points) <= MOST_POINTS:
-            raise ValueError(f"{name} is {short(points)}; give 2 to {MOST_POINTS} points [w1, w2].")
+            raise FieldError(name, f"is {short(points)}; give 2 to {MOST_POINTS} points [w1, w2].")
         if not all(is_list(point) and len(point) == 2 for point in points):
-            raise ValueError(f"{name} is {short(points)}; every point is a list of two numbers [w1, w2].")
+            raise FieldError(name, f"is {short(points)}; every point is a list of two numbers [w1, w2].")
         read = [[number(f"{name}[{j}]", value) for value in point] for j, point in enumerate(points)]
         for j, point in enumerate(read):
             if max(map(abs, point)) > FARTHEST:
-                raise ValueError(f"{name}[{j}] is {point}; both must lie between −{FARTHEST:g} and {FARTHEST:g}.")
+                raise FieldError(f"{name}[{j}]", f"is {point}; both must lie between −{FARTHEST:g} and {FARTHEST:g}.")
             if j and math.dist(point, read[j - 1]) < APART:
-                raise ValueError(f"{name}[{j}] is {point}, as the point before it; leave one of them out.")
+                raise FieldError(f"{name}[{j}]", f"is {point}, as the point before it; leave one of them out.")
         curves.append(Curve(read, name))
     return Strokes(curves)

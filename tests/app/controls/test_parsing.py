@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from app.controls.parsing import parse_numbers
 from app.pages.local_geometry.config import MAX_PARAMETERS, get_problem
 from app.pages.local_geometry.editor import NetworkEditor, for_people
+from llc_core.fields import FieldError
 
 FIRST = {"kind": "dln", "widths": [4, 3, 4], "layer_ranks": [3, 3], "seed": 0}
 SEPARATORS = [",", ", ", " ", "  ", ";", " x ", "×", " → ", " -> ", "\t"]
@@ -79,8 +82,12 @@ def test_the_editor_keeps_the_last_good_network(editor, widths, ranks):
 
 
 def test_messages_speak_of_widths_and_layers():
-    assert for_people("widths[1] is -6; it must be at least 1.") == "Width number 2 is -6; it must be at least 1."
-    assert for_people("layer_ranks[0] is 9; it must be at most 3.") == "The rank of layer 1 is 9; it must be at most 3."
+    said = {"widths[1]": "Width number 2", "layer_ranks[0]": "The rank of layer 1", "widths": "The list of widths"}
+    for label, words in said.items():
+        error = FieldError(label, "is -6; it must be at least 1.")
+        assert str(error) == f"{label} is -6; it must be at least 1."
+        assert for_people(error) == f"{words} is -6; it must be at least 1."
+        assert str(pickle.loads(pickle.dumps(error))) == str(error), "as it comes from another process"
 
 
 def test_typed_text_is_shown_as_text(editor):
