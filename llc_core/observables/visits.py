@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from llc_core.bins import Bins
+from llc_core.fields import hyper_of
 from llc_core.observables.base import Observable, register
 from llc_core.observables.look import Group, Look, RunShape
 from llc_core.potentials.base import Potential
@@ -26,13 +27,12 @@ class Visits(Observable):
     needs_living = True
 
     every: int = 1
-    low: float = -4.0
-    high: float = 4.0
-    count: int = 80
+    low: float = hyper_of(Bins, "low", -4.0)
+    high: float = hyper_of(Bins, "high", 4.0)
+    count: int = hyper_of(Bins, "count", 80)
 
     def agree(self) -> None:
         self.bins = Bins(self.low, self.high, self.count)
-        self.low, self.high, self.count = self.bins.low, self.bins.high, self.bins.count
 
     def check(self, problem: Potential, second: Potential | None) -> None:
         if problem.dim != 1:

@@ -127,6 +127,17 @@ def _list(name: str, value: Any) -> list[Any]:
     return list(value)
 
 
+def of_a_run(name: str, default: Any) -> Any:
+    """A field that is checked as RunConfig's; what JSON has stays as it is written, since keys of rows are made of it."""
+    about = hyper_fields(RunConfig)[name]
+
+    def read(label: str, value: Any) -> Any:
+        found = check_hyper("", label, value, about)
+        return value if type(value) in PLAIN else found
+
+    return hyper(default, read=read)
+
+
 LARGEST_FILE = 1_000_000
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
 LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{20}}")
@@ -181,24 +192,20 @@ class SweepSpec(Settings):
     chains: int = hyper_of(RunConfig, "chains", 4)
     steps: int = hyper_of(RunConfig, "steps", 5000)
     seed: int = hyper_of(RunConfig, "seed", 0)
-    burn_in: int | float = 0.5
-    localization: float | None = None
-    n_beta: float | None = None
-    batch_size: int | None = None
+    burn_in: int | float = of_a_run("burn_in", 0.5)
+    localization: float | None = of_a_run("localization", None)
+    n_beta: float | None = of_a_run("n_beta", None)
+    batch_size: int | None = of_a_run("batch_size", None)
     dtype: str | None = hyper(None, choices=DTYPES)
-    device: str | None = None
+    device: str | None = of_a_run("device", None)
     together: int | None = hyper(None, 1, 10_000)
     virtual: bool = hyper(False)
-    interaction: Mapping[str, Any] | None = None
+    interaction: Mapping[str, Any] | None = hyper(None, read=lambda label, value: build_interaction(value).to_dict())
 
     def agree(self) -> None:
         self._put("step_sizes", step_sizes_of(self.step_sizes, self.samplers))
-        self._put("interaction", self._interaction())
+        self._check_interaction()
         usual = RunConfig()
-        checked = RunConfig(**{name: getattr(self, name) for name in SETTINGS})
-        for name in SETTINGS:
-            if type(getattr(self, name)) not in PLAIN:
-                self._put(name, getattr(checked, name))
         if (
             self.burn_in != usual.burn_in
             and type(self.burn_in) is int
@@ -213,15 +220,14 @@ class SweepSpec(Settings):
             )
         next(self.units()).config  # noqa: B018  a configuration that cannot be raises here
 
-    def _interaction(self) -> dict[str, Any] | None:
-        """Its complete description; ValueError where it, or a sampler that cannot have it, is wrong."""
+    def _check_interaction(self) -> None:
+        """ValueError where a sampler cannot have it."""
         if self.interaction is None:
-            return None
+            return
         built = build_interaction(self.interaction)
         for sampler, gradient in itertools.product(self.samplers, self.gradients):
             check_sampler(build(sampler).complete(gradient == "full"))
         built.members_of(self.chains, 1)
-        return built.to_dict()
 
     def units(self) -> Iterator[Unit]:
         """Every unit, those of one problem together, so that a worker can keep its data."""

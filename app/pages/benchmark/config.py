@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import Settings, choice, hyper, short
+from llc_core.fields import FieldError, Settings, choice, hyper, short
 from llc_core.sweeps.judging import selected
 from llc_core.sweeps.series import ESTIMATORS, GRADIENTS, PAPER, TRUTHS, Row, present
 from llc_core.sweeps.table import Table
@@ -22,6 +22,12 @@ MEASURES = ("relative_error", "mean_against_sd", "order_preservation", "nan_shar
 
 LATER = {"measure": MEASURES[0], "nan_filter": True, "cut": True}
 """Settings that links and files of before them do not have, and what they then are."""
+
+
+def _text(label: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise FieldError(label, f"is {short(value)}; give a name.")
+    return value
 
 
 def _hidden(label: str, value: Any) -> tuple[str, ...]:
@@ -39,10 +45,10 @@ class BenchmarkConfig(Settings):
     tenth of the problems or more have no estimate.  cut: whether an estimate above 100 times half the parameters is none.
     """
 
-    store: str = ""
-    size_class: str = EVERY
-    ranks: str = EVERY
-    gradient: str = EVERY
+    store: str = hyper("", read=_text)
+    size_class: str = hyper(EVERY, read=_text)
+    ranks: str = hyper(EVERY, read=_text)
+    gradient: str = hyper(EVERY, read=_text)
     hidden: tuple[str, ...] = hyper((), read=_hidden)
     estimator: str = hyper("same_batch", choices=tuple(ESTIMATORS))
     truth: str = hyper("expected", choices=tuple(TRUTHS))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.controls.run_fields import DEFAULTS
+from llc_core.fields import FieldError, Settings, choice, hyper
 from llc_core.networks import build_model
 from llc_core.networks.parts import NamedPart
 
@@ -21,24 +22,6 @@ ESTIMATE_DEFAULTS: dict[str, Any] = {
     "batch_size": 256,
 }
 """Settings of the estimate where a configuration says nothing. γ = 100 as in Lau, Murfet & Wei."""
-
-
-@dataclass(frozen=True)
-class NetworkChoice:
-    """checkpoint: after so many training steps.  part: name of a `NamedPart`."""
-
-    network: str
-    optimizer: str
-    train_seed: int
-    checkpoint: int
-    part: str
-
-    @property
-    def moves(self) -> NamedPart:
-        return NamedPart.read(self.part)
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 OPTIMIZERS: dict[str, dict[str, Any]] = {
@@ -93,6 +76,30 @@ NETWORKS = {
         {"MomentumSGD": {"learning_rate": 0.1}},
     ),
 }
+
+
+@dataclass(frozen=True)
+class NetworkChoice(Settings):
+    """checkpoint: after so many training steps, all of them where nothing is said.  part: name of a `NamedPart`."""
+
+    network: str = hyper(next(iter(NETWORKS)), choices=tuple(NETWORKS))
+    optimizer: str = hyper(next(iter(OPTIMIZERS)), choices=tuple(OPTIMIZERS))
+    train_seed: int = hyper(0, 0, 999_999)
+    checkpoint: int | None = hyper(None)
+    part: str = hyper(ALL_PARTS, read=lambda label, value: value)
+
+    def agree(self) -> None:
+        offered = NETWORKS[self.network]
+        if self.checkpoint is None:
+            self._put("checkpoint", offered.steps)
+        if self.checkpoint not in offered.checkpoints:
+            kept = ", ".join(map(str, offered.checkpoints))
+            raise FieldError("checkpoint", f"is {self.checkpoint}; this network was kept after {kept} steps.")
+        choice("part", self.part, tuple(parts(self.network).values()))
+
+    @property
+    def moves(self) -> NamedPart:
+        return NamedPart.read(self.part)
 
 
 def parts(network: str) -> dict[str, str]:

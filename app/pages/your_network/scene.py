@@ -15,18 +15,16 @@ from typing import Any
 from torch import Tensor, nn
 
 from app.pages.your_network.config import (
-    ALL_PARTS,
     ESTIMATE_DEFAULTS,
     NETWORKS,
     OPTIMIZERS,
     TEXT,
     NetworkChoice,
-    parts,
     pattern,
 )
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar
 from llc_core import NetworkPotential, RunConfig
-from llc_core.fields import choice, field_names, known_keys, short, whole
+from llc_core.fields import field_names, known_keys, short
 from llc_core.networks import Split, Training, build_model, digits, head_masks, potential_at, synthetic_text, train
 from llc_core.networks.parts import NamedPart
 
@@ -69,29 +67,14 @@ def link_config(values: Any) -> NetworkConfig:
     """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
     if not isinstance(values, Mapping):
         raise ValueError("The configuration must be a mapping of names to values.")
-    known_keys("the configuration", values, (*field_names(NetworkChoice), *ESTIMATE_DEFAULTS))
-    chosen = _choice_in(values)
+    own = field_names(NetworkChoice)
+    known_keys("the configuration", values, (*own, *ESTIMATE_DEFAULTS))
+    chosen = NetworkChoice(**{name: values[name] for name in own if name in values})
     given = {name: value for name, value in values.items() if name in ESTIMATE_DEFAULTS}
     settings = {**ESTIMATE_DEFAULTS, **NETWORKS[chosen.network].settings, **given}
     problem = _of_shape(chosen, settings)
     found = from_configuration(chosen, RunConfig(problem=problem.to_dict(), **settings), problem)
     return NetworkConfig(chosen, found.settings, found.resolved)
-
-
-def _choice_in(values: Mapping[str, Any]) -> NetworkChoice:
-    network = choice("network", values.get("network", next(iter(NETWORKS))), tuple(NETWORKS))
-    offered = NETWORKS[network]
-    checkpoint = whole("checkpoint", values.get("checkpoint", offered.steps))
-    if checkpoint not in offered.checkpoints:
-        kept = ", ".join(map(str, offered.checkpoints))
-        raise ValueError(f"checkpoint is {checkpoint}; this network was kept after {kept} steps.")
-    return NetworkChoice(
-        network,
-        choice("optimizer", values.get("optimizer", next(iter(OPTIMIZERS))), tuple(OPTIMIZERS)),
-        whole("train_seed", values.get("train_seed", 0), 0, 999_999),
-        checkpoint,
-        choice("part", values.get("part", ALL_PARTS), tuple(parts(network).values())),
-    )
 
 
 def _of_shape(choice: NetworkChoice, settings: Mapping[str, Any]) -> NetworkPotential:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from app.pages.your_network.config import OPTIMIZERS, NetworkChoice
+from app.pages.your_network.config import ALL_PARTS, OPTIMIZERS, NetworkChoice
 from app.pages.your_network.figures import TrainingFigures
 from app.pages.your_network.panels.base import ChoicePanel
 from app.pages.your_network.scene import known, potential, trained
@@ -53,7 +53,7 @@ class OverTraining(ChoicePanel):
         if before is None or before.optimizer != question.optimizer:
             others = {f"And {name}": name for name in OPTIMIZERS if name != choice.optimizer}
             self.beside.param.update(options={ALONE: "", **others}, value="")
-        if before is None or replace(before, part="") != replace(question, part=""):
+        if before is None or replace(before, part=ALL_PARTS) != replace(question, part=ALL_PARTS):
             self._begin()
         self.figures.mark(None if from_file else choice.checkpoint)
 

@@ -290,7 +290,7 @@ def test_the_python_that_is_copied_runs_as_pasted(pasted, name):
 
 
 def choice(seed: int) -> NetworkChoice:
-    return NetworkChoice(network="small", optimizer="momentum", train_seed=seed, checkpoint=0, part="all")
+    return NetworkChoice(network="small", optimizer="Adam", train_seed=seed, checkpoint=0, part="all")
 
 
 def test_one_training_does_not_hold_up_the_others(monkeypatch):
