@@ -10,6 +10,7 @@ from pathlib import Path
 
 import extras
 import house
+import privates
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +38,7 @@ RULES = {
     "strings describe the name above them": lambda tree: house.stray_descriptions(tree),
     "the engine's lines are wrapped": lambda tree: house.lines_that_are_not_wrapped(tree),
     "no issue has a number": lambda tree: house.numbers_of_issues(tree),
-    "other libraries' private parts": lambda tree: house.foreign_privates(tree),
+    "other libraries' private parts": lambda tree: privates.foreign_privates(tree),
 }
 PLANTED = {
     "the engine's imports point downward": {
@@ -104,26 +105,43 @@ TAKEN = {
     "class A(pn.Column):\n    def f(self, other):\n        return self._models, other._mine, super()._init()": [],
 }
 """Text → private names of other libraries in it, where `_mine` is a name of this project."""
+INHERITED = {
+    "import panel as pn\nclass A(pn.Column):\n    def _get_model(self, doc):\n        return doc": ["_get_model"],
+    "import panel as pn\nclass A(pn.Column):\n    _linked_properties = ()": ["_linked_properties"],
+    "from panel.layout import Column\nclass A(Column):\n    def f(self):\n        self._rename = {}": ["_rename"],
+    "import panel\nclass A(panel.Column):\n    def f(self):\n        return super()._cleanup(), self._set_in_init": [
+        "_cleanup",
+        "_set_in_init",
+    ],
+    "from panel.custom import JSComponent\nclass A(JSComponent):\n    _esm = ''\n    def _own(self):\n        self._send_msg(self._own)": [],
+    "from app.components.base import B\nclass A(B):\n    def _get_model(self):\n        return self._models": [],
+}
+"""The same of classes whose base is another library's."""
 
 
 @pytest.mark.parametrize("text", TAKEN)
 def test_private_parts_of_other_libraries_are_told_from_own_ones(text):
-    assert [name for _, name in sorted(house.privates_taken(ast.parse(text), {"_mine"}))] == TAKEN[text]
+    assert [name for _, name in sorted(privates.privates_taken(ast.parse(text), {"_mine"}))] == TAKEN[text]
+
+
+@pytest.mark.parametrize("text", INHERITED)
+def test_private_parts_of_a_base_are_told_from_own_ones(text):
+    assert [name for _, name in sorted(privates.privates_inherited(ast.parse(text)))] == INHERITED[text]
 
 
 def test_what_may_use_a_private_part_does_so(monkeypatch):
-    kept = house.KEPT.copy()
-    monkeypatch.setattr(house, "KEPT", {})
-    found = list(house.foreign_privates(CODE))
+    kept = privates.KEPT.copy()
+    monkeypatch.setattr(privates, "KEPT", {})
+    found = list(privates.foreign_privates(CODE))
     assert len(found) >= len(kept)
     for path, name in kept:
         assert any(text.startswith(f"{path}, ") and f": {name} is" in text for text in found), (path, name)
 
 
 def test_scripts_use_no_private_parts():
-    assert not list(house.foreign_privates_of_scripts(SCRIPTS))
+    assert not list(privates.foreign_privates_of_scripts(SCRIPTS))
     assert list(
-        house.foreign_privates_of_scripts({"app/components/window/navigation.js": "view.model.document._all_models"})
+        privates.foreign_privates_of_scripts({"app/components/window/navigation.js": "view.model.document._all_models"})
     )
 
 
