@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
-from app.controls.fields import ChoiceField, Field, NumberField
+from app.controls.fields import Field, NumberField, field_of
 from app.controls.uploads import taken
 from app.pages.functions.cases import CASES
 from app.pages.functions.config import (
@@ -24,9 +25,7 @@ from app.pages.functions.config import (
 from app.style.layout import Viewed, complain, complaint, folded, prose
 from llc_core.fields import Hyper, one_line
 from llc_core.networks.data.tables import read_table
-from llc_core.potentials.bayesian.activations import ACTIVATIONS
-from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
-from llc_core.potentials.bayesian.network import LEAST_VARIANCE
+from llc_core.potentials.bayesian.network import NoiseAndPrior
 
 PLAIN = ("activation", "likelihood", "noise_variance", "weight_variance", "bias_variance")
 """Keys of the problem that one field each shows."""
@@ -173,29 +172,19 @@ def _wave(points: int) -> dict[str, Any]:
 def _fields() -> dict[str, Field]:
     problem = FunctionsConfig().problem
     assert problem["kind"] == KIND
+    own = partial(field_of, NoiseAndPrior)
     return {
         "width": NumberField("width", Hyper(1, WIDEST, log=True, help="Neurons in each hidden layer."), 20, label="Width", integer=True),
         "layers": NumberField("layers", Hyper(1, DEEPEST, help="Hidden layers."), 2, label="Hidden layers", integer=True),
-        "activation": _choice("activation", ACTIVATIONS, "What each neuron does with its input."),
-        "likelihood": _choice(
-            "likelihood", LIKELIHOODS, "Distribution of the noise in the data. The Laplace one forgives points that lie far off."
-        ),
-        "noise_variance": NumberField(
-            "noise_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Variance of the noise that the likelihood takes the data to have."),
-            0.05, label="Noise variance", span=(0.005, 1.0),
-        ),
+        "activation": own("activation", labels=LABELS),
+        "likelihood": own("likelihood", labels=LABELS),
+        "noise_variance": own("noise_variance", "Noise variance", (0.005, 1.0)),
         "points": NumberField(
             "points", Hyper(2, MOST_POINTS, help="Points of the paper's curve. A tap on the figure adds one of your own."), 7,
             label="Data points", integer=True,
         ),
-        "weight_variance": NumberField(
-            "weight_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Prior variance of a weight, times the neurons that feed it."),
-            1.0, label="Weight variance", span=(0.1, SHARPEST),
-        ),
-        "bias_variance": NumberField(
-            "bias_variance", Hyper(LEAST_VARIANCE, 1e6, log=True, help="Prior variance of a bias."), 0.2, label="Bias variance",
-            span=(0.01, SHARPEST),
-        ),
+        "weight_variance": own("weight_variance", "Weight variance", (0.1, SHARPEST)),
+        "bias_variance": own("bias_variance", "Bias variance", (0.01, SHARPEST)),
     }  # fmt: skip
 
 
@@ -206,7 +195,3 @@ def _place() -> tuple[NumberField, NumberField]:
         NumberField("point_x", reach, 0.0, label="Input x of the point", span=(-3.0, 3.0)),
         NumberField("point_y", reach, 0.0, label="Its target y", span=(-4.0, 4.0)),
     )
-
-
-def _choice(name: str, choices: Mapping[str, Any], help: str) -> ChoiceField:
-    return ChoiceField(name, Hyper(choices=tuple(choices), help=help), next(iter(choices)), LABELS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llc_core.config import json_table
-from llc_core.fields import Hyper, Settings, check_hyper, hyper, known_keys, short, whole
+from llc_core.fields import Settings, check_hyper, hyper, hyper_fields, known_keys, short, whole
 from llc_core.interactions import Contour, Interaction, ReplicaExchange, SteinVariational
 from llc_core.interactions.registry import build, interactions
 from llc_core.potentials.plane.surfaces import Surface, surface
@@ -56,18 +56,31 @@ def particles(temperature: float = 0.0, chains: int = 100, step_size: float = 0.
 OFFERED = ("Contour", "ReplicaExchange", "Cyclical", "SteinVariational")
 
 
+@dataclass(frozen=True)
+class OneSide(Settings):
+    """What one side takes beside its interaction."""
+
+    step_size: float = hyper(
+        6e-3, 1e-8, 1.0, log=True, help="Size of one step; of the coldest level, and of a cycle its largest."
+    )
+    chains: int = hyper(5, 1, MAX_CHAINS, help="Chains of one trial. Each costs a gradient at every step.")
+
+
 def _side(side: str, given: Any) -> dict[str, Any]:
     """One side, complete and checked."""
     given = json_table(side, given)
     known_keys(side, given, ("interaction", "step_size", "chains"))
-    step_size = check_hyper(side, "step_size", given.get("step_size", 6e-3), Hyper(1e-8, 1.0))
+    usual = OneSide()
+    step_size = check_hyper(
+        side, "step_size", given.get("step_size", usual.step_size), hyper_fields(OneSide)["step_size"]
+    )
     own = given.get("interaction")
     if own is not None:
         _priced(side, own)
     made = None if own is None else build(own)
     stein = isinstance(made, SteinVariational)
     least, most = (2, MAX_PARTICLES) if stein else (1, MAX_CHAINS)
-    chains = whole(f"{side}.chains", given.get("chains", 100 if stein else 5), least, most)
+    chains = whole(f"{side}.chains", given.get("chains", 100 if stein else usual.chains), least, most)
     if made is None:
         return {"interaction": None, "step_size": step_size, "chains": chains}
     if made.name not in OFFERED:

@@ -5,19 +5,24 @@ from __future__ import annotations
 from functools import partial
 
 from app.controls.fields import Field, NumberField, field_of
-from app.pages.many_modes.config import MAX_BINS, MAX_CHAINS, MAX_GRADIENTS, MAX_LEVELS, MAX_PARTICLES, MAX_PERIOD
-from llc_core.fields import Hyper
+from app.pages.many_modes.config import (
+    MAX_BINS,
+    MAX_CHAINS,
+    MAX_GRADIENTS,
+    MAX_LEVELS,
+    MAX_PARTICLES,
+    MAX_PERIOD,
+    OneSide,
+)
 from llc_core.interactions.registry import interactions
 
 
 def _step_size() -> NumberField:
-    about = Hyper(1e-8, 1.0, log=True, help="Size of one step; of the coldest level, and of a cycle its largest.")
-    return NumberField("step_size", about, 6e-3, label="Step size ε", span=(1e-4, 0.1))
+    return field_of(OneSide, "step_size", "Step size ε", (1e-4, 0.1))
 
 
 def _chains() -> NumberField:
-    about = Hyper(1, MAX_CHAINS, help="Chains of one trial. Each costs a gradient at every step.", kind="int")
-    return NumberField("chains", about, 5, label="Chains", span=(1, MAX_CHAINS))
+    return field_of(OneSide, "chains", "Chains", (1, MAX_CHAINS))
 
 
 def method_fields(method: str) -> tuple[dict[str, Field], dict[str, Field]]:
@@ -62,10 +67,10 @@ def method_fields(method: str) -> tuple[dict[str, Field], dict[str, Field]]:
             {"keep": own("keep", "Counted below this share", (0.01, 1.0)), "chains": _chains()},
         )
     if method == "SteinVariational":
-        count = Hyper(2, MAX_PARTICLES, help="Particles of one trial. Each costs a gradient at every step.", kind="int")
+        many = {"low": 2, "high": MAX_PARTICLES, "help": "Particles of one trial. Each costs a gradient at every step."}
         return (
             {
-                "chains": NumberField("chains", count, 100, label="Particles", span=(2, MAX_PARTICLES)),
+                "chains": field_of(OneSide, "chains", "Particles", (2, MAX_PARTICLES), default=100, **many),
                 "temperature": own("temperature", "Noise τ", (0.0, 1.0), high=100.0),
                 "step_size": _step_size(),
             },

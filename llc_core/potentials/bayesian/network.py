@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from llc_core.compute.precision import EXACT
-from llc_core.fields import choice, known_keys, number, short, whole
+from llc_core.fields import Settings, field_names, hyper, known_keys, short, whole
 from llc_core.potentials.base import Batch, Potential
 from llc_core.potentials.bayesian.activations import ACTIVATIONS
 from llc_core.potentials.bayesian.collapsed import CollapsedChains
@@ -23,8 +24,29 @@ from llc_core.potentials.bayesian.passes import Layout, backward, forward, prior
 from llc_core.potentials.conditionals import Conditionals
 
 WIDEST, MOST_LAYERS = 2_000, 8
-LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
-KEYS = ("widths", "data", "activation", "likelihood", "noise_variance", "weight_variance", "bias_variance")
+VARIANCES = 1e-6, 1e6
+
+
+@dataclass(frozen=True)
+class NoiseAndPrior(Settings):
+    """What a Bayesian network takes beside its widths and its data."""
+
+    activation: str = hyper("selu", choices=tuple(ACTIVATIONS), help="What each neuron does with its input.")
+    likelihood: str = hyper(
+        "gaussian",
+        choices=tuple(LIKELIHOODS),
+        help="Distribution of the noise in the data. The Laplace one forgives points that lie far off.",
+    )
+    noise_variance: float = hyper(
+        0.05, *VARIANCES, log=True, help="Variance of the noise that the likelihood takes the data to have."
+    )
+    weight_variance: float = hyper(
+        1.0, *VARIANCES, log=True, help="Prior variance of a weight, times the neurons that feed it."
+    )
+    bias_variance: float = hyper(0.2, *VARIANCES, log=True, help="Prior variance of a bias.")
+
+
+KEYS = ("widths", "data", *field_names(NoiseAndPrior))
 
 
 class BayesianNetwork(Potential):
@@ -52,11 +74,11 @@ class BayesianNetwork(Potential):
         self,
         widths: Sequence[int] = (1, 20, 20, 1),
         data: Mapping[str, Any] | Data | None = None,
-        activation: str = "selu",
-        likelihood: str = "gaussian",
-        noise_variance: float = 0.05,
-        weight_variance: float = 1.0,
-        bias_variance: float = 0.2,
+        activation: str = NoiseAndPrior.activation,
+        likelihood: str = NoiseAndPrior.likelihood,
+        noise_variance: float = NoiseAndPrior.noise_variance,
+        weight_variance: float = NoiseAndPrior.weight_variance,
+        bias_variance: float = NoiseAndPrior.bias_variance,
     ):
         self.widths = checked_widths(widths)
         self.data = Data.of({"name": "wave"} if data is None else data)
@@ -64,11 +86,9 @@ class BayesianNetwork(Potential):
             raise ValueError(
                 f"widths begins with {self.widths[0]}, but data.x has {self.data.x.shape[1]} number(s) a row; make them equal."
             )
-        self.activation = choice("activation", activation, tuple(ACTIVATIONS))
-        self.likelihood = choice("likelihood", likelihood, tuple(LIKELIHOODS))
-        self.noise_variance = _variance("noise_variance", noise_variance)
-        self.weight_variance = _variance("weight_variance", weight_variance)
-        self.bias_variance = _variance("bias_variance", bias_variance)
+        made = NoiseAndPrior(activation, likelihood, noise_variance, weight_variance, bias_variance)
+        self.activation, self.likelihood, self.noise_variance = made.activation, made.likelihood, made.noise_variance
+        self.weight_variance, self.bias_variance = made.weight_variance, made.bias_variance
         self.phi, self.noise = ACTIVATIONS[self.activation], LIKELIHOODS[self.likelihood]
         self._slope = self.noise.slope
         self.layout = Layout(self.widths)
@@ -213,7 +233,3 @@ def checked_inputs(inputs: Any, width: int) -> np.ndarray:
     if found.ndim != 2 or found.shape[1] != width or not len(found) or not np.isfinite(found).all():
         raise ValueError(f"inputs has the shape {found.shape}; give finite rows [P, {width}].")
     return found
-
-
-def _variance(name: str, value: Any) -> float:
-    return number(name, value, LEAST_VARIANCE, MOST_VARIANCE)
