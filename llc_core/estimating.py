@@ -18,7 +18,7 @@ from llc_core.interactions import Interaction
 from llc_core.interactions import build as build_interaction
 from llc_core.observables import Observable
 from llc_core.potentials.base import Potential
-from llc_core.results import Estimate, Settings
+from llc_core.results import Estimate, GridEstimates
 from llc_core.samplers import Sampler, build
 from llc_core.types import Snapshot
 
@@ -134,7 +134,7 @@ def estimate(
             _show(snapshot)
     if show:
         sys.stderr.write("\n")
-    results = Settings(of_target(current))
+    results = GridEstimates(of_target(current))
     return results if grid or current.problems > 1 else results[0]
 
 

@@ -320,7 +320,7 @@ class Estimate:
         return cls(**values, setting=setting, evidence=_evidence(values, setting, diagnostics), diagnostics=diagnostics)
 
 
-class Settings(list[Estimate]):
+class GridEstimates(list[Estimate]):
     """Estimates at the settings of a grid, in their order: a list that can be drawn."""
 
     def plot(self, name: str = "") -> Any:

@@ -27,7 +27,7 @@ MOST_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Kept:
+class TraceFile:
     """traces: [C, T].  init_loss, n_beta: None where the file does not say.  facts: of `audit`, by name.
 
     said: sentences on how the file was read.
@@ -40,7 +40,7 @@ class Kept:
     said: tuple[str, ...] = ()
 
 
-def read(path: Path) -> Kept:
+def read(path: Path) -> TraceFile:
     """The traces in a file; ValueError, one sentence, where it cannot be read or holds none."""
     kind = path.suffix.lower()
     if kind not in READERS:
@@ -57,7 +57,7 @@ def read(path: Path) -> Kept:
         raise ValueError(f"{short(path.name)} cannot be read ({short(str(error))}); give another file.") from None
 
 
-def _npz(path: Path) -> Kept:
+def _npz(path: Path) -> TraceFile:
     with path.open("rb") as file:
         begins = file.read(6)
     if not begins.startswith((b"PK", b"\x93NUMPY")):
@@ -65,7 +65,7 @@ def _npz(path: Path) -> Kept:
     try:
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
-            return Kept(loaded)
+            return TraceFile(loaded)
         with loaded as data:
             return _named({name: data[name] for name in data.files if _wanted(name)}, path)
     except (BadZipFile, EOFError):
@@ -82,25 +82,25 @@ def _wanted(name: str) -> bool:
     return name in (*TRACES, *BASELINES, *TEMPERATURES)
 
 
-def _named(arrays: Mapping[str, np.ndarray], path: Path) -> Kept:
+def _named(arrays: Mapping[str, np.ndarray], path: Path) -> TraceFile:
     trace = next((name for name in TRACES if name in arrays), None)
     if trace is None:
         raise ValueError(f"{short(path.name)} has no traces; call them one of {', '.join(TRACES)}.")
     base = next((arrays[name] for name in BASELINES if name in arrays), None)
     n_beta = next((float(arrays[name]) for name in TEMPERATURES if name in arrays), None)
-    return Kept(np.asarray(arrays[trace]), base, n_beta)
+    return TraceFile(np.asarray(arrays[trace]), base, n_beta)
 
 
-def _csv(path: Path) -> Kept:
+def _csv(path: Path) -> TraceFile:
     """Rows chain, draw, loss with these names above them; or one column a chain, one row a draw."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
         head = [name.strip().lower() for name in rows[0]]
         if {"chain", "draw", "loss"} <= set(head):
-            return Kept(_long(rows[1:], *(head.index(name) for name in ("chain", "draw", "loss"))))
+            return TraceFile(_long(rows[1:], *(head.index(name) for name in ("chain", "draw", "loss"))))
         named = not all(map(_is_number, rows[0]))
-        return Kept(np.array(rows[named:], dtype=float).T)
+        return TraceFile(np.array(rows[named:], dtype=float).T)
     except (ValueError, IndexError, csv.Error):
         raise ValueError(
             f"{short(path.name)} is no table of numbers; give a column for each chain, or columns chain, draw and loss."
@@ -124,7 +124,7 @@ def _long(rows: list[list[str]], chain: int, draw: int, loss: int) -> np.ndarray
     return found
 
 
-def _netcdf(path: Path) -> Kept:
+def _netcdf(path: Path) -> TraceFile:
     with needs("An audit of NetCDF", extra="netcdf"):
         import h5netcdf  # noqa: F401
         import xarray
@@ -138,17 +138,17 @@ def _netcdf(path: Path) -> Kept:
         return _named({**attributes, **values}, path)
 
 
-def _ours(data: Any) -> Kept:
+def _ours(data: Any) -> TraceFile:
     """A run of this engine: its trace is nβ·ΔL."""
     kept = data["loss_trace"].transpose("chain", "step")
     after = kept.values[:, data["step"].values >= int(data.attrs["burn_in"])]
     n_beta, config = float(data["n_beta"]), json.loads(data.attrs["config"])
     facts = {"burn_in": int(data.attrs["burn_in"]), "full": config.get("gradient") == "full"}
     facts |= {"localization": config.get("localization")} if config.get("localization") else {}
-    return Kept(after / n_beta, 0.0, n_beta, facts, ("The run's own burn-in is left out.",))
+    return TraceFile(after / n_beta, 0.0, n_beta, facts, ("The run's own burn-in is left out.",))
 
 
-def _zarr(path: Path) -> Kept:
+def _zarr(path: Path) -> TraceFile:
     """A store of devinterp 2: losses by token, of which the mean over tokens is taken piece by piece."""
     with needs("An audit of Zarr", extra="zarr"):
         import zarr
@@ -174,7 +174,7 @@ def _zarr(path: Path) -> Kept:
     if dict(group.attrs).get("completed") != 1:
         said += " The store does not say that its run was completed."
     known = {name: value for name, value in facts.items() if value is not None}
-    return Kept(traces, None if base is None else float(base.mean()), sampler.get("n_beta"), known, (said,))
+    return TraceFile(traces, None if base is None else float(base.mean()), sampler.get("n_beta"), known, (said,))
 
 
 def _means(array: Any, path: Path) -> np.ndarray:
@@ -190,6 +190,6 @@ def _means(array: Any, path: Path) -> np.ndarray:
     return found
 
 
-READERS: Mapping[str, Callable[[Path], Kept]] = {
+READERS: Mapping[str, Callable[[Path], TraceFile]] = {
     ".zarr": _zarr, ".nc": _netcdf, ".npz": _npz, ".npy": _npz, ".csv": _csv,
 }  # fmt: skip

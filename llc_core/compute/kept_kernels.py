@@ -66,7 +66,7 @@ def source() -> str:
 def _kept() -> Any:
     from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-    class Kept(FunctionCache):
+    class LoopFiles(FunctionCache):
         """One file for each loop and kind of arguments: processes that write at once write the same."""
 
         def __init__(self, function: Any, made_of: str):
@@ -93,4 +93,4 @@ def _kept() -> Any:
             self._cache_file = IndexDataCacheFile(self._cache_path, f"{mine}-{source()}", source())
             return mine
 
-    return Kept
+    return LoopFiles

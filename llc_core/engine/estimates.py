@@ -22,7 +22,7 @@ from llc_core.diagnostics.minimum import FromVariance, Looks, from_variance
 from llc_core.diagnostics.verdict import worth_an_answer
 from llc_core.engine.above_minimum import above_minimum
 from llc_core.engine.adapting.control import Control
-from llc_core.engine.law import Measured, has_no_law, result
+from llc_core.engine.law import BiasAndSpread, has_no_law, result
 from llc_core.engine.record import Record
 from llc_core.engine.resolve import has_prior
 from llc_core.engine.setup import Setup, can_be_asked
@@ -82,7 +82,7 @@ def _per_chain(values: Tensor | None, chains: int) -> np.ndarray:
     return np.zeros(chains) if values is None else values.squeeze(1).double().cpu().numpy()
 
 
-class Seen(NamedTuple):
+class OneSetting(NamedTuple):
     """One problem at one setting: its chains, the rows `mine` of all, and what speaks for their estimate and against it."""
 
     problem: Potential
@@ -98,9 +98,9 @@ class Seen(NamedTuple):
         return self.weighed[0]
 
 
-def _draw_what_is_asked(seen: list[Seen], largest: int) -> None:
+def _draw_what_is_asked(seen: list[OneSetting], largest: int) -> None:
     """Exact draws of a problem at all settings where they would decide, at once; of a single one `make_estimate` makes them."""
-    asked: dict[int, list[Seen]] = {}
+    asked: dict[int, list[OneSetting]] = {}
     for each in seen:
         if math.isnan(each.evidence.reference) and worth_an_answer(each.evidence):
             asked.setdefault(id(each.problem), []).append(each)
@@ -183,7 +183,7 @@ class Estimates:
                 if influences is not None:
                     noise = influences.noise()
                     found = replace(found, data_variance=noise.square, data_variance_se=noise.square_se)
-                seen.append(Seen(problem, own, setting, mine, chains, weigh(problem, chains, found), influences))
+                seen.append(OneSetting(problem, own, setting, mine, chains, weigh(problem, chains, found), influences))
         if largest_drawn:
             _draw_what_is_asked(seen, largest_drawn)
         estimates = [self._estimate(each, largest_drawn, unfinished) for each in seen]
@@ -193,7 +193,7 @@ class Estimates:
             estimates = with_slopes(estimates, levels, idle)
         return estimates
 
-    def _estimate(self, seen: Seen, largest_drawn: int, unfinished: bool) -> Estimate:
+    def _estimate(self, seen: OneSetting, largest_drawn: int, unfinished: bool) -> Estimate:
         chains = seen.chains
         observers, usable = self.record.observers, chains.usable
         step_size = seen.evidence.step_size if self.setup.target.coordinates is None else math.nan
@@ -230,7 +230,7 @@ class Estimates:
         """What is known beside the chains' losses."""
         accepted = self.state.get("accepted")
         noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
-        law = self._law(mine, chains, noise + step) if chains.usable else Measured()
+        law = self._law(mine, chains, noise + step) if chains.usable else BiasAndSpread()
         if self.record.spread is not None and chains.usable and not self.setup.sampler.needs_conditionals:
             llc = _finite_mean(chains.per_chain)
             counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
@@ -297,11 +297,11 @@ class Estimates:
             self.record.above = kept = self.steps, above_minimum(self.setup, place, alive)
         return kept[1]
 
-    def _idle(self, seen: Seen, llc: float) -> Idle:
+    def _idle(self, seen: OneSetting, llc: float) -> Idle:
         group = Group(seen.mine, seen.chains.living, seen.chains.n_beta)
         return idle(self.setup, self.record.law, group, llc, seen.evidence.noise_inflation + seen.evidence.step_bias)
 
-    def _law(self, mine: slice, chains: Chains, heat: float) -> Measured:
+    def _law(self, mine: slice, chains: Chains, heat: float) -> BiasAndSpread:
         """What the chains' distribution adds to λ̂. heat: what formulas expect of it."""
         # Against the same batches' losses: other baselines add what is no matter of the distribution.
         known = self.record.losses.llc("same_batch")[mine]

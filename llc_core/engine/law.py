@@ -12,7 +12,7 @@ from llc_core.diagnostics import convergence as diagnostics
 from llc_core.diagnostics.causes import FORMULA, FORMULA_LEAST
 from llc_core.engine.setup import Setup
 from llc_core.observables.curvature_roots import FURTHER
-from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, MOST_LOOKS, LawBias, Plan, Seen
+from llc_core.observables.law_bias import AT_ONCE, EXACT_TRACE, MOST_LOOKS, BiasLooks, LawBias, Plan
 from llc_core.observables.look import Group
 from llc_core.potentials.base import Potential
 from llc_core.potentials.module.network import CURVATURE_ROWS
@@ -100,7 +100,7 @@ def _call(setup: Setup) -> float:
     return CALL["cpu" if setup.like.device.type == "cpu" else "gpu"]
 
 
-class Measured(NamedTuple):
+class BiasAndSpread(NamedTuple):
     """What the chains' distribution adds to λ̂, and whether they have spread; nan where that was not measured, or the measure says nothing.
 
     bias, se: with its standard error.  rest_se: the error of λ̂ − bias, which is what the measure says λ̂ should be. The chance
@@ -117,7 +117,7 @@ class Measured(NamedTuple):
     pull: float = math.nan
 
 
-def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float, heat: float = 0.0) -> Measured:
+def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: float, heat: float = 0.0) -> BiasAndSpread:
     """The bias of λ̂ and its errors, and what is known of how far the chains have spread.
 
     per_chain: λ̂ [C'] from all steps.  error: of their mean.  heat: what formulas expect the step and the noise to add to it.
@@ -128,13 +128,13 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     but for chance.
     """
     if law is None or law.looks < LEAST_LOOKS:
-        return Measured()
+        return BiasAndSpread()
     seen = law.seen(group)
     known = per_chain[seen.chains]
     if len(known) == 0 or not np.isfinite(seen.bias).all() or not np.isfinite(known).all():
-        return Measured()
+        return BiasAndSpread()
     slope, correlation = fit(seen)
-    nothing = Measured(**spread_of(seen, heat, float(known.mean())))
+    nothing = BiasAndSpread(**spread_of(seen, heat, float(known.mean())))
     if not (slope > 0 and correlation >= LEAST_CORRELATION):
         return nothing
     parts = _parts(seen, known, slope)
@@ -151,14 +151,14 @@ def result(law: LawBias | None, group: Group, per_chain: np.ndarray, error: floa
     return nothing._replace(bias=float(parts.mean()), se=jackknife, rest_se=rest_se)
 
 
-def fit(seen: Seen) -> tuple[float, float]:
+def fit(seen: BiasLooks) -> tuple[float, float]:
     """How well b follows nβΔL: the slope of b on it, and their correlation; 0 and 0 where one of them does not vary."""
     bias, loss = (part - np.average(part, weights=seen.weights) for part in (seen.bias, seen.loss))
     square, both, other = (float(np.average(a, weights=seen.weights)) for a in (loss**2, loss * bias, bias**2))
     return (both / square, both / math.sqrt(square * other)) if square * other > 0 else (0.0, 0.0)
 
 
-def spread_of(seen: Seen, heat: float, llc: float) -> dict[str, float]:
+def spread_of(seen: BiasLooks, heat: float, llc: float) -> dict[str, float]:
     """How many directions the chains have not spread along, its error, and γ‖w − w0‖².
 
     b is a control variate, since its mean is 0 under the target: along steep directions δ·∇U is 2nβΔL, and −2b takes away its
@@ -189,7 +189,7 @@ def without_heat(many: float, error: float, heat: float, llc: float) -> tuple[fl
     return many + 2 * heat, math.hypot(error, 2 * (FORMULA * abs(heat) + FORMULA_LEAST * abs(llc)))
 
 
-def _parts(seen: Seen, known: np.ndarray, slope: float) -> np.ndarray:
+def _parts(seen: BiasLooks, known: np.ndarray, slope: float) -> np.ndarray:
     """The bias by every chain, [C']."""
     means: np.ndarray = np.average(seen.bias / slope - seen.loss, axis=0, weights=seen.weights)
     return means + known

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.diagnostics import convergence as diagnostics
-from llc_core.engine.law import LEAST_LOOKS, Measured, has_no_law, spread_of, without_heat
+from llc_core.engine.law import LEAST_LOOKS, BiasAndSpread, has_no_law, spread_of, without_heat
 from llc_core.engine.setup import Setup, can_be_asked
 from llc_core.observables.law_bias import LawBias
 from llc_core.observables.look import Group
@@ -63,7 +63,7 @@ CHANGE = 0.01
 
 
 class Idle(NamedTuple):
-    """many: directions that the loss does not depend on.  unspread, unspread_se: as of `Measured`, of all other directions."""
+    """many: directions that the loss does not depend on.  unspread, unspread_se: as of `BiasAndSpread`, of all other directions."""
 
     many: int = 0
     unspread: float = math.nan
@@ -88,7 +88,7 @@ def idle(setup: Setup, law: LawBias | None, group: Group, llc: float, heat: floa
     seen = law.seen(group)
     # Along these directions ∇U is γδ, so that each look's share of the count is known.
     others = seen._replace(unspread=seen.unspread - (slopes.left - pull.cpu().numpy()))
-    found = Measured(**spread_of(others, heat, llc))
+    found = BiasAndSpread(**spread_of(others, heat, llc))
     return Idle(slopes.left, found.unspread, found.unspread_se)
 
 

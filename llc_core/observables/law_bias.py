@@ -37,7 +37,7 @@ class Plan(NamedTuple):
     looks: int = MOST_LOOKS
 
 
-class Seen(NamedTuple):
+class BiasLooks(NamedTuple):
     """Of a group's chains at the looks, [looks, C'].
 
     bias: b, whose mean is the bias.  loss: nβ·ΔL.  weights: of the states in averages.
@@ -51,7 +51,7 @@ class Seen(NamedTuple):
     pull: np.ndarray
     chains: np.ndarray
 
-    def without(self, chain: int) -> Seen:
+    def without(self, chain: int) -> BiasLooks:
         """All but one of the chains that are seen."""
         return self._replace(**{name: np.delete(getattr(self, name), chain, 1) for name in self._fields[:-1]})
 
@@ -112,12 +112,12 @@ class LawBias(Observable):
         if self._samples is not None:
             self._samples.look(delta)
 
-    def seen(self, group: Group) -> Seen:
+    def seen(self, group: Group) -> BiasLooks:
         """What was seen of the group's living chains that weigh something."""
         rows = torch.stack(self._rows)[:, :, group.rows].double().cpu().numpy()
         good = group.living & (rows[:, 2].sum(axis=0) > 0)
         bias, loss, weights, unspread, pull = rows[:, :, good].transpose(1, 0, 2)
-        return Seen(bias, loss, weights, unspread, pull, good)
+        return BiasLooks(bias, loss, weights, unspread, pull, good)
 
     def influences(self, group: Group) -> Influences | None:
         """What other data would change of the group's λ̂; None where that is not known, as where states weigh differently."""

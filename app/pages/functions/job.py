@@ -87,7 +87,7 @@ NO_ESTIMATE = Mean()
 
 
 @dataclass(frozen=True)
-class Seen:
+class ChainsSeen:
     """All there is to see of the chains at an iteration."""
 
     band: Band
@@ -97,7 +97,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Progress:
+class FunctionsProgress:
     """The chains after so many iterations. band: the newest that was made.  acceptance: of a Metropolis test, else nan.
 
     step_size: in use now, nan before the first step and for samplers that have none.
@@ -157,10 +157,10 @@ class Path:
             sd=draws.std(axis=0),
         )
 
-    def see(self, iteration: int) -> Seen | None:
+    def see(self, iteration: int) -> ChainsSeen | None:
         """Band and gauges; takes about 0.1 s."""
         band, gauges = self.band(iteration), self.gauges(iteration)
-        return None if band is None or gauges is None else Seen(band, gauges)
+        return None if band is None or gauges is None else ChainsSeen(band, gauges)
 
     def _at(self, iteration: int) -> Row | None:
         """The last row up to an iteration."""
@@ -172,7 +172,7 @@ class Path:
         return [row for row in self.rows if start <= row.iteration < iteration]
 
 
-def see_apart(path: Path, iteration: int) -> Seen | None:
+def see_apart(path: Path, iteration: int) -> ChainsSeen | None:
     """As `Path.see`, in a thread."""
     set_threads()
     return path.see(iteration)
@@ -205,7 +205,7 @@ class FunctionsJob:
     def finished(self) -> bool:
         return self._run.finished
 
-    def advance(self, steps: int) -> Progress:
+    def advance(self, steps: int) -> FunctionsProgress:
         """Step in short turns, and look at the chains whenever a row is due."""
         self._draw()
         notes: tuple[str, ...] = ()
@@ -219,12 +219,14 @@ class FunctionsJob:
                 self._look()
         accepted = self._run.state.get("accepted")
         acceptance = math.nan if accepted is None else float(accepted.mean())
-        return Progress(self._run.steps_done, self._run.total_steps, self._band, acceptance, self._step_size, notes)
+        return FunctionsProgress(
+            self._run.steps_done, self._run.total_steps, self._band, acceptance, self._step_size, notes
+        )
 
-    def judge(self) -> Seen | None:
+    def judge(self) -> ChainsSeen | None:
         return self.log.see(self._run.steps_done)
 
-    def record(self, snapshot: Progress, estimate: Seen | None) -> None:
+    def record(self, snapshot: FunctionsProgress, estimate: ChainsSeen | None) -> None:
         self.log.rows += self._fresh
         self._fresh = []
 
@@ -265,7 +267,7 @@ class DeepJob(FunctionsJob):
         losses = problem.excess_loss_and_grad(delta)[0]
         return (product - before).flatten(1).numpy(), losses.numpy()
 
-    def judge(self) -> Seen | None:
+    def judge(self) -> ChainsSeen | None:
         seen = super().judge()
         if seen is None:
             return None
@@ -294,11 +296,11 @@ class PairJob:
     def finished(self) -> bool:
         return self._done >= self._total
 
-    def advance(self, steps: int) -> Progress:
+    def advance(self, steps: int) -> FunctionsProgress:
         before, self._done = self._done, min(self._done + steps, self._total)
         self._fresh += [row for row in self._rows if before < row.iteration <= self._done]
         pair = self._pair
-        return Progress(
+        return FunctionsProgress(
             self._done,
             self._total,
             None,
@@ -309,10 +311,10 @@ class PairJob:
             rival=self._rival,
         )
 
-    def judge(self) -> Seen | None:
+    def judge(self) -> ChainsSeen | None:
         return self.log.see(self._done)
 
-    def record(self, snapshot: Progress, estimate: Seen | None) -> None:
+    def record(self, snapshot: FunctionsProgress, estimate: ChainsSeen | None) -> None:
         self.log.rows += self._fresh
         self._fresh = []
 

@@ -18,7 +18,7 @@ from app.pages.functions.config import FunctionsConfig
 from app.pages.functions.controls import RunPanel
 from app.pages.functions.editor import NetworkEditor
 from app.pages.functions.figures import FunctionsFigure
-from app.pages.functions.job import Band, Gauges, Path, Row, Seen, build, see_apart
+from app.pages.functions.job import Band, ChainsSeen, Gauges, Path, Row, build, see_apart
 from app.pages.functions.panels.ensemble.panel import EnsemblePanel
 from app.pages.functions.panels.particles import ParticlesPanel
 from app.pages.functions.panels.risk.panel import RiskPanel
@@ -68,7 +68,7 @@ class WeightsAndFunctions(Page):
         super().__init__(PRESETS)
         self._path = Path(self.config.every)
         self._band: Band | None = None
-        self._seen: Seen | None = None
+        self._seen: ChainsSeen | None = None
         """Band and gauges at the slider's iteration; while it follows the run, the newest."""
         self.truth = Truth(self._draw_answers)
         self._replay_work = LatestWork()
@@ -191,7 +191,7 @@ class WeightsAndFunctions(Page):
             partial(see_apart, self._path.copy(), int(self.replay.value)), self._take_seen, self.complain
         )
 
-    def _take_seen(self, seen: Seen | None) -> None:
+    def _take_seen(self, seen: ChainsSeen | None) -> None:
         if seen is not None:
             self._seen = seen
             self._show_band(seen.band)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from app.pages.functions.config import ROWS, FunctionsConfig
-from app.pages.functions.job import Seen
+from app.pages.functions.job import ChainsSeen
 from app.pages.functions.scene import WEIGHTS, Posterior, Scene, effort, scene_of
 from app.sharing.desk import TakeawayDesk
 from app.sharing.exports import config_json, keywords, literal
@@ -122,7 +122,7 @@ def case_code(config: FunctionsConfig) -> str:
     return "\n".join(lines if "math." in "".join(lines[8:]) else lines[2:]) + "\n"
 
 
-def bands_csv(scene: Scene, seen: Seen, exact: Posterior | None, limit: Posterior | None) -> str:
+def bands_csv(scene: Scene, seen: ChainsSeen, exact: Posterior | None, limit: Posterior | None) -> str:
     """One row per input: the chains' mean and band, and those of the exact posterior and of the Gaussian process."""
     config = scene.config
     edges = seen.band.edges[config.band]
@@ -142,7 +142,7 @@ def bands_csv(scene: Scene, seen: Seen, exact: Posterior | None, limit: Posterio
     return table_csv(list(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
-def results_csv(scene: Scene, seen: Seen, distance: float) -> str:
+def results_csv(scene: Scene, seen: ChainsSeen, distance: float) -> str:
     gauges = seen.gauges
     values = {
         "iteration": gauges.iteration,

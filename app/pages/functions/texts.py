@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from app.pages.functions.config import ACROSS, FunctionsConfig
-from app.pages.functions.job import Gauges, Progress, Seen
+from app.pages.functions.job import ChainsSeen, FunctionsProgress, Gauges
 from app.pages.functions.pictures import AGREE, written
 from app.pages.functions.scene import Posterior, Scene
 from app.runs.job import State, Status
@@ -163,7 +163,11 @@ def chance_of(exact: Posterior | None, gauges: Gauges | None) -> float:
 
 
 def cell_values(
-    scene: Scene, progress: Progress | None, seen: Seen | None, exact: Posterior | None, limit: Posterior | None
+    scene: Scene,
+    progress: FunctionsProgress | None,
+    seen: ChainsSeen | None,
+    exact: Posterior | None,
+    limit: Posterior | None,
 ) -> dict[str, str]:
     gauges = seen.gauges if seen is not None else None
     gap = math.nan
@@ -187,7 +191,7 @@ def cell_values(
     }
 
 
-def _rival(progress: Progress | None) -> str:
+def _rival(progress: FunctionsProgress | None) -> str:
     rival = None if progress is None else progress.rival
     return UNKNOWN if rival is None else f"{rival.spread:.3f} · {rival.exact:.3f}"
 
@@ -227,12 +231,14 @@ def headline(gauges: Gauges | None, scene: Scene, acceptance: float = math.nan) 
     return f"The {who} do not agree yet on the {what} (R-hat {functions}); on their weights R-hat is {weights}."
 
 
-def verdict(state: State, seen: Seen | None, exact: Posterior | None, why: str, with_answers: bool) -> tuple[str, str]:
+def verdict(
+    state: State, seen: ChainsSeen | None, exact: Posterior | None, why: str, with_answers: bool
+) -> tuple[str, str]:
     """(tone, HTML): whether the band can be taken for the posterior's. why: there is no exact answer."""
     tone, words = trouble(state)
     if words:
         return tone, words
-    progress: Progress | None = state.snapshot
+    progress: FunctionsProgress | None = state.snapshot
     if progress is None or seen is None or math.isnan(seen.gauges.functions):
         return "wait", "<b>Starting.</b> The first gauges appear in a moment."
     gauges = seen.gauges

@@ -45,7 +45,7 @@ class BiasProgress:
 
 
 @dataclass(frozen=True)
-class Measured:
+class HistogramMeasures:
     """What one histogram says. All distances are between masses of bins, tails included; nan before the first count.
 
     to_target, to_prediction: total variation.  kl: of the histogram from the target.  wasserstein: W₁ to the target, in
@@ -69,10 +69,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class BiasEstimate:
-    left: Measured
-    right: Measured
+    left: HistogramMeasures
+    right: HistogramMeasures
 
-    def side(self, side: str) -> Measured:
+    def side(self, side: str) -> HistogramMeasures:
         return self.left if side == "left" else self.right
 
 
@@ -149,12 +149,12 @@ def line_run(config: BiasConfig, scene: Scene, side: str) -> LineRun:
     )
 
 
-def measure(config: BiasConfig, scene: Scene, side: str, snapshot: LineSnapshot) -> Measured:
+def measure(config: BiasConfig, scene: Scene, side: str, snapshot: LineSnapshot) -> HistogramMeasures:
     """Numbers of one side, from its counts."""
     prediction, counts = scene.side(side), snapshot.counts
     masses = snapshot.masses()
     places = np.abs(np.concatenate([[scene.bins.low], scene.bins.centers, [scene.bins.high]]))
-    return Measured(
+    return HistogramMeasures(
         steps=snapshot.steps,
         samples=samples(config, snapshot),
         to_target=stationary.total_variation(counts, scene.masses),

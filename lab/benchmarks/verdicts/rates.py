@@ -18,14 +18,14 @@ HEADS = f"{'trusted runs that are right':42}{'right runs that are trusted':42}â€
 
 
 def right(row: Row) -> bool:
-    llc, error = number(row["llc"]), number(row["llc_se"])
+    llc, error = or_nan(row["llc"]), or_nan(row["llc_se"])
     allowed = max(RIGHT_SHARE * abs(row["answer"]), RIGHT_ERRORS * error if math.isfinite(error) else 0.0)
     return abs(llc - row["answer"]) <= allowed
 
 
 def too_short(row: Row) -> bool:
     """Whether the run holds too little to tell 5%, whatever its verdict says."""
-    error, ess = number(row["llc_se"]), number(row["evidence"].get("ess"))
+    error, ess = or_nan(row["llc_se"]), or_nan(row["evidence"].get("ess"))
     return not (error <= RIGHT_SHARE * abs(row["answer"]) and ess >= ESS_LIMIT)
 
 
@@ -61,5 +61,5 @@ def rates(rows: Iterable[Row], trusts: Callable[[Row], bool] = trusted) -> str:
     return "".join(f"{share:42}" for share in shares(rows, trusts)).rstrip()
 
 
-def number(value: Any) -> float:
+def or_nan(value: Any) -> float:
     return math.nan if value is None else float(value)

@@ -24,7 +24,7 @@ import torch
 
 from lab.benchmarks.command import KEPT, made, option, read_options
 from lab.benchmarks.verdicts.cases import FACTORS, SMALL_FACTORS, Case, answer_of, cases, problem_of
-from lab.benchmarks.verdicts.rates import HEADS, number, rates, right, too_short
+from lab.benchmarks.verdicts.rates import HEADS, or_nan, rates, right, too_short
 from llc_core import Estimate, estimate, polish
 from llc_core.diagnostics.confirmation import drawn_value, exact_value
 from llc_core.diagnostics.evidence import Evidence
@@ -86,7 +86,7 @@ def begun(case: Case) -> dict[str, Any]:
 
 def evidence_of(row: Row, sampler: Any) -> Evidence:
     """The evidence that is kept of a run, with what its sampler says of itself."""
-    given = {name: number(value) if value is None else value for name, value in row["evidence"].items()}
+    given = {name: or_nan(value) if value is None else value for name, value in row["evidence"].items()}
     made = build(sampler)
     return Evidence(**{**given, "exact_law": made.exact_law and made.bias_expected, "sampler": made})
 
@@ -116,7 +116,7 @@ def keys(case: Case) -> tuple[str, ...]:
 
 def in_words(case: Case, row: Row) -> str:
     error = row["llc_se"] or math.nan
-    said = f"{number(row['llc']):.4g} ± {error:.2g} for {row['answer']:.4g}"
+    said = f"{or_nan(row['llc']):.4g} ± {error:.2g} for {row['answer']:.4g}"
     return f"{case.problem} {case.problem_seed} {case.settings} {case.step}: {said}. {row['reason']}"
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from llc_core.potentials.module.calling import Calling, OfBatch, OfOutput, first_line, logits_of, loss_of
 from llc_core.potentials.module.data.given import TARGETS, Given, as_tensor
-from llc_core.potentials.module.data.kept import Kept
+from llc_core.potentials.module.data.kept import StoredRows
 from llc_core.potentials.module.data.rows import Data, TakenData, TensorData
 from llc_core.potentials.module.losses import IGNORED, Loss, NextToken, as_loss, settled
 from llc_core.potentials.module.meant import reduced
@@ -99,7 +99,7 @@ def _by_output(module: nn.Module, given: Given, loss: Loss, weighted: bool) -> A
     )
 
 
-def rows_of(given: Given | Kept, arranged: Arranged, shuffle: bool, sample_weights: Any) -> Data:
+def rows_of(given: Given | StoredRows, arranged: Arranged, shuffle: bool, sample_weights: Any) -> Data:
     """The rows that a network is evaluated on.  sample_weights: [rows], the first column; None: there are none."""
     weights = None if sample_weights is None else weights_of(sample_weights, given.size)
     names = arranged.names if weights is None else ["sample_weights", *arranged.names]

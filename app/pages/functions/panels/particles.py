@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker
 
-from app.pages.functions.job import Progress
+from app.pages.functions.job import FunctionsProgress
 from app.pages.functions.scene import Scene
 from app.style import theme
 from app.style.figures import house_figure
@@ -67,7 +67,7 @@ class ParticlesPanel:
             height = shares[inside] / shares.max()
             self.density.data = {"x": points[inside, 0], "y": BOTTOM + 3 * height}
 
-    def draw(self, weights: np.ndarray | None, seen: Progress | None, over: bool = False) -> None:
+    def draw(self, weights: np.ndarray | None, seen: FunctionsProgress | None, over: bool = False) -> None:
         """weights: [C, 1] of the chains at the newest iteration.  over: whether the run is."""
         if not self.view.visible:
             return

@@ -41,7 +41,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TruthProgress:
     """limit: the answer at infinite width, there from the beginning; None where there is no width."""
 
     steps: int
@@ -69,7 +69,7 @@ class TruthJob(NewestJob):
     def finished(self) -> bool:
         return self._exact is not None and self._steps > 0  # what never advances is never judged
 
-    def advance(self, steps: int) -> Progress:
+    def advance(self, steps: int) -> TruthProgress:
         self._exact = self._exact or known(self._scene)[1]  # another visitor's job may have come to its end
         pieces = self._work.pieces if self._work is not None else None
         if self._steps and self._exact is None and pieces is not None:
@@ -83,7 +83,7 @@ class TruthJob(NewestJob):
                 self._work.pieces = None  # its members take much room
                 self._work.claim.release()
         self._steps += 1  # the first call does nothing, so that the limit is seen before the pieces begin
-        return Progress(self._steps, self._limit)
+        return TruthProgress(self._steps, self._limit)
 
     def judge(self) -> Posterior | None:
         pieces = self._work.pieces if self._work is not None else None

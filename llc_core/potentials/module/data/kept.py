@@ -43,7 +43,7 @@ TRIED = 2
 """Rows that are asked for a second time, to see whether a data set gives the same."""
 
 
-class Kept(Protocol):
+class StoredRows(Protocol):
     """Rows that are not all in memory.  size: how many."""
 
     size: int
@@ -53,7 +53,7 @@ class Kept(Protocol):
         ...
 
 
-def taken_in(data: Any, rows: int | None = None, memory: int | None = None) -> Given | Kept:
+def taken_in(data: Any, rows: int | None = None, memory: int | None = None) -> Given | StoredRows:
     """Any data: all its columns, or a way to its rows where they take more than `memory` bytes.
 
     rows: as for `given.read`.  memory: None: a share of what is free.

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.potentials.module.data.given import Given
-from llc_core.potentials.module.data.kept import Kept
+from llc_core.potentials.module.data.kept import StoredRows
 
 
 @dataclass
@@ -158,7 +158,7 @@ class TakenData:
 
     def __init__(
         self,
-        kept: Kept,
+        kept: StoredRows,
         columns: Callable[[Given], list[Tensor]],
         shuffle: bool = True,
         names: Sequence[str] = (),

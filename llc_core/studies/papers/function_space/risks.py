@@ -140,7 +140,7 @@ class RiskCourses(Study):
             raise ValueError(NO_FILES)
         tables = {name: _table(name, at.uci) for name in self.tables}
         rows = {case: self._rows(case, tables[case.table], at) for case in self.cases}
-        seen = {case: Seen(self, found) for case, found in rows.items()}
+        seen = {case: CaseRisks(self, found) for case, found in rows.items()}
         claims = [claim for case, each in seen.items() for claim in self._claims(case, each)]
         if self.show == "courses":
             claims += [claim for pair in combinations(seen, 2) for claim in self._compared(*pair, seen)]
@@ -179,7 +179,7 @@ class RiskCourses(Study):
 
         return [of(seed) for seed in range(self.networks)]
 
-    def _claims(self, case: Case, seen: Seen) -> Iterator[Claim]:
+    def _claims(self, case: Case, seen: CaseRisks) -> Iterator[Claim]:
         if self.show == "steps":
             text = f"{case}: a step of the grid has an acceptance near {WANTED:g}"
             yield near(text, seen.acceptance, WANTED, NEAREST, "wanted")
@@ -196,7 +196,7 @@ class RiskCourses(Study):
             holds = gap.holds or (False if gap.holds is False and seen.r_hat < SETTLED else None)
             yield Claim(gap.text, holds, f"{gap.found}, R-hat of the exact chains {seen.r_hat:.2f}")
 
-    def _compared(self, one: Case, other: Case, seen: Mapping[Case, Seen]) -> Iterator[Claim]:
+    def _compared(self, one: Case, other: Case, seen: Mapping[Case, CaseRisks]) -> Iterator[Claim]:
         """Of two networks that differ in their width alone, or in their depth alone."""
         if (one.table, one.likelihood) != (other.table, other.likelihood):
             return
@@ -211,7 +211,7 @@ class RiskCourses(Study):
             text = f"{what} come as near to the {seen[one].floor} by iteration (log ratio of their distances)"
             yield near(text, ratio, 0.0, math.log(RATIO), "equal")
 
-    def _figure(self, seen: Mapping[Case, Seen]) -> Any:
+    def _figure(self, seen: Mapping[Case, CaseRisks]) -> Any:
         from llc_core.plots.kinds import curves
         from llc_core.plots.style import CHAINS, QUIET, beside_each_other, line_at
 
@@ -238,7 +238,7 @@ class RiskCourses(Study):
         return beside_each_other(*drawn)
 
 
-class Seen:
+class CaseRisks:
     """Of one case, over its R networks: risks, way → [R, K] at the looks; values: the same of gaps where they are known."""
 
     def __init__(self, study: RiskCourses, rows: Sequence[Mapping[str, Any]]):

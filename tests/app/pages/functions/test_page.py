@@ -25,7 +25,7 @@ from waiting import PATIENCE_SECONDS, on_screen
 from app.pages.functions import scene as scenes
 from app.pages.functions.cases import linear, linear_features, sorting, torus
 from app.pages.functions.config import ACROSS, CASES, MOST_POINTS, POOLED, FunctionsConfig
-from app.pages.functions.job import Edges, FunctionsJob, Gauges, PairJob, Path, Progress, Seen, build
+from app.pages.functions.job import ChainsSeen, Edges, FunctionsJob, FunctionsProgress, Gauges, PairJob, Path, build
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels import truth
 from app.pages.functions.panels.particles import BY_WEIGHTS, REACH, ParticlesPanel
@@ -285,7 +285,7 @@ def case_config(kind: str, **changes) -> FunctionsConfig:
     return BY_NAME[kind].config.replace(**{"steps": 400, "chains": 6, **changes})
 
 
-def finished_pair(config: FunctionsConfig) -> tuple[PairJob, Progress]:
+def finished_pair(config: FunctionsConfig) -> tuple[PairJob, FunctionsProgress]:
     job = PairJob(scene_of(config))
     while not job.finished:
         progress = job.advance(70)
@@ -655,12 +655,12 @@ def test_words_say_what_the_gauges_say(weights, functions, away, tone, words, se
     assert distance_to(EXACT, found) == pytest.approx(away) and chance_of(EXACT, found) == pytest.approx(
         0.0447, abs=1e-4
     )
-    job_state = State(Status.FINISHED, snapshot=Progress(100, 100, None, 0.8, 0.1))
-    seen = Seen(None, found)
+    job_state = State(Status.FINISHED, snapshot=FunctionsProgress(100, 100, None, 0.8, 0.1))
+    seen = ChainsSeen(None, found)
     said = verdict(job_state, seen, EXACT, "", True)
     assert said[0] == tone and words in said[1]
     assert sentence in headline(found, scene_of(SMALL))
-    stuck = replace(job_state, snapshot=Progress(100, 100, None, 0.001, 0.1))
+    stuck = replace(job_state, snapshot=FunctionsProgress(100, 100, None, 0.001, 0.1))
     assert "Nothing moves" in verdict(stuck, seen, EXACT, "", True)[1] and "0.1%" in headline(
         found, scene_of(SMALL), 0.001
     )

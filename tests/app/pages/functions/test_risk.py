@@ -12,7 +12,7 @@ import pytest
 from app.pages.functions.config import FunctionsConfig
 from app.pages.functions.page import WeightsAndFunctions
 from app.pages.functions.panels.risk import job as risks
-from app.pages.functions.panels.risk.job import FILE, OWN, Asked, OneNetwork, Progress, RiskJob
+from app.pages.functions.panels.risk.job import FILE, OWN, Asked, OneNetwork, RiskJob, RiskProgress
 from app.pages.functions.panels.risk.panel import RiskPanel, risk_table
 from app.pages.functions.scene import scene_of
 from app.runs.job import State, Status
@@ -37,7 +37,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(risks, "MOVES", (100, 100))
 
 
-def run(asked: Asked, problem: dict | None = None) -> tuple[RiskJob, Progress]:
+def run(asked: Asked, problem: dict | None = None) -> tuple[RiskJob, RiskProgress]:
     job = RiskJob(scene_of(CONFIG.replace(problem=problem or SMALL)), asked)
     while not job.finished:
         progress = job.advance(7)

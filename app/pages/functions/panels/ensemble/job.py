@@ -28,7 +28,7 @@ MARKS, TURN = 12, 20
 
 
 @dataclass(frozen=True)
-class Measured:
+class DistanceAt:
     """iteration: of the chains; 0 for their starts, draws of the prior.  root: √KSD."""
 
     iteration: int
@@ -36,7 +36,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Progress:
+class EnsembleProgress:
     """steps: iterations of the chains so far; before the first the exact answer is made.  floor: √KSD of exact draws, None before."""
 
     steps: int
@@ -77,20 +77,20 @@ class EnsembleJob:
         self._marks = [0, *sorted(set(np.geomspace(1, total, MARKS).round().astype(int).tolist()))]
         self._mixture: Mixture | None = None
         self._floor: float | None = None
-        self._fresh: list[Measured] = []
+        self._fresh: list[DistanceAt] = []
         self.log = Results()
 
     @property
     def finished(self) -> bool:
         return not self._marks
 
-    def advance(self, steps: int) -> Progress:
+    def advance(self, steps: int) -> EnsembleProgress:
         for _ in range(steps):
             if self._pieces is not None:
                 self._work_out(self._pieces)
             elif self._marks:
                 self._go_on(self._marks[0])
-        return Progress(self._run.steps_done, self._floor)
+        return EnsembleProgress(self._run.steps_done, self._floor)
 
     def _work_out(self, pieces: FiniteWidth) -> None:
         if not pieces.finished:
@@ -107,7 +107,7 @@ class EnsembleJob:
             self._run.advance(min(TURN, mark - self._run.steps_done))
         if self._run.steps_done >= mark:
             f = self._network.predict(torch.from_numpy(self._run.displacements), self._places).numpy()
-            self._fresh.append(Measured(mark, self._root(f)))
+            self._fresh.append(DistanceAt(mark, self._root(f)))
             self._marks.pop(0)
         elif self._run.finished:  # all chains diverged
             self._marks.clear()
@@ -119,7 +119,7 @@ class EnsembleJob:
     def judge(self) -> None:
         return None
 
-    def record(self, snapshot: Progress, estimate: None) -> None:
+    def record(self, snapshot: EnsembleProgress, estimate: None) -> None:
         self.log.items += self._fresh
         self._fresh = []
 

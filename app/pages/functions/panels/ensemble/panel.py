@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from app.pages.functions.panels.ensemble.job import MEMBERS, Measured, Progress, build, places_of
+from app.pages.functions.panels.ensemble.job import MEMBERS, DistanceAt, EnsembleProgress, build, places_of
 from app.pages.functions.scene import Scene
 from app.runs.job import Job, State, Status
 from app.runs.manager import background
@@ -42,7 +42,7 @@ class EnsemblePanel(JobPanel):
     def __init__(self) -> None:
         super().__init__("Measure the ensemble", INVITATION, runs=background, variant="outlined")
         self._scene: Scene | None = None
-        self.rows: list[Measured] = []
+        self.rows: list[DistanceAt] = []
         self.floor: float | None = None
         self.plot = house_figure(
             "ensemble", 240, x_axis_type="log", y_axis_type="log", x_axis_label="iterations", y_axis_label="√KSD"
@@ -80,7 +80,7 @@ class EnsemblePanel(JobPanel):
 
     def receive(self, state: State, items: list[Any]) -> None:
         self.rows += items
-        progress: Progress | None = state.snapshot
+        progress: EnsembleProgress | None = state.snapshot
         if progress is not None:
             self.floor = progress.floor
         if self.rows:

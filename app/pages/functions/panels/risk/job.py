@@ -52,7 +52,7 @@ class OneNetwork:
 
 
 @dataclass(frozen=True)
-class Progress:
+class RiskProgress:
     """steps: networks that are done.  now: what is known of the next one.  gradients: of each chain.  points: to learn, held out."""
 
     steps: int
@@ -87,7 +87,7 @@ class RiskJob:
     def finished(self) -> bool:
         return self._done >= NETWORKS
 
-    def advance(self, steps: int) -> Progress:
+    def advance(self, steps: int) -> RiskProgress:
         for _ in range(steps):
             if self.finished:
                 break
@@ -100,12 +100,12 @@ class RiskJob:
         task = self._work.task
         now = OneNetwork(dict(self._work.rows), self._work.bayes)
         points = (task.problem.n, len(task.truth))
-        return Progress(self._done, now, self._effort.gradients, points, task.noise)
+        return RiskProgress(self._done, now, self._effort.gradients, points, task.noise)
 
     def judge(self) -> None:
         return None
 
-    def record(self, snapshot: Progress, estimate: None) -> None:
+    def record(self, snapshot: RiskProgress, estimate: None) -> None:
         self.log.items += self._fresh
         self._fresh = []
 

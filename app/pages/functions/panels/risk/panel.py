@@ -12,7 +12,17 @@ import panel_material_ui as pmui
 
 from app.controls.fields import ChoiceField
 from app.controls.uploads import taken
-from app.pages.functions.panels.risk.job import FILE, NETWORKS, OWN, ROWS, TABLES, Asked, OneNetwork, Progress, build
+from app.pages.functions.panels.risk.job import (
+    FILE,
+    NETWORKS,
+    OWN,
+    ROWS,
+    TABLES,
+    Asked,
+    OneNetwork,
+    RiskProgress,
+    build,
+)
 from app.pages.functions.scene import Scene
 from app.runs.job import Job, State, Status
 from app.runs.manager import background
@@ -84,7 +94,7 @@ class RiskPanel(JobPanel):
 
     def receive(self, state: State, items: list[Any]) -> None:
         self.found += items
-        progress: Progress | None = state.snapshot
+        progress: RiskProgress | None = state.snapshot
         if progress is None:
             return
         self._noise = progress.noise

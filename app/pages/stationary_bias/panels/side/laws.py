@@ -6,7 +6,7 @@ import math
 from html import escape
 
 from app.pages.stationary_bias.config import BiasConfig
-from app.pages.stationary_bias.job import Measured
+from app.pages.stationary_bias.job import HistogramMeasures
 from app.pages.stationary_bias.scene import Prediction
 from app.style.numbers import number
 
@@ -16,7 +16,7 @@ NEAR = 0.02
 """A histogram nearer than this to a distribution, or than three times what chance leaves, agrees with it."""
 
 
-def verdict(config: BiasConfig, prediction: Prediction, measured: Measured | None) -> tuple[str, str]:
+def verdict(config: BiasConfig, prediction: Prediction, measured: HistogramMeasures | None) -> tuple[str, str]:
     """(tone, HTML) of the sentence that says what one histogram shows and what to change."""
     if prediction.trouble:
         return "warn", f"<b>No prediction.</b> {escape(prediction.trouble)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from app.pages.stationary_bias.job import Measured
+from app.pages.stationary_bias.job import HistogramMeasures
 from app.pages.stationary_bias.panels.exact.job import ExactBias
 from app.pages.stationary_bias.scene import Prediction, Scene
 from app.pages.stationary_bias.texts import distance
@@ -93,7 +93,9 @@ def exact_values(side: str, point: ExactBias | None, measured_masses: np.ndarray
     return {f"{side}_exact": distance(point.to_target), f"{side}_agreement": distance(agreement)}
 
 
-def readout_values(side: str, prediction: Prediction, scene: Scene, measured: Measured | None) -> dict[str, str]:
+def readout_values(
+    side: str, prediction: Prediction, scene: Scene, measured: HistogramMeasures | None
+) -> dict[str, str]:
     def three(found: float, name: str) -> str:
         return " · ".join(short(v) for v in (found, prediction.moments[name], scene.moments[name]))
 

@@ -9,7 +9,7 @@ import pytest
 
 from llc_core.cli.commands import main
 from llc_core.studies.keeping import Kept
-from llc_core.studies.papers.function_space.risks import FOLLOWED, Case, RiskCourses, Seen
+from llc_core.studies.papers.function_space.risks import FOLLOWED, Case, CaseRisks, RiskCourses
 from llc_core.studies.papers.study import Place
 from llc_core.studies.risk.comparison import DESCENT
 from llc_core.studies.risk.courses import LOSS_ALONE, MALA
@@ -21,7 +21,7 @@ TINY = RiskCourses(
 CASE = Case("wine", "gaussian", (4, 4))
 
 
-def seen(above: float, r_hat: float = 1.0, wide: float = 1.0) -> Seen:
+def seen(above: float, r_hat: float = 1.0, wide: float = 1.0) -> CaseRisks:
     """Eight networks on which MALA ends so far above gradient descent, which is .001 above the Bayes risk."""
     random = np.random.default_rng(0)
     rows = []
@@ -32,7 +32,7 @@ def seen(above: float, r_hat: float = 1.0, wide: float = 1.0) -> Seen:
         rows.append(
             {"risks": risks, "gaps": gaps, "bayes": 0.06, "r_hat": r_hat, "noise": 0.05, "eta": 0.1, "acceptance": 0.72}
         )
-    return Seen(TINY, rows)
+    return CaseRisks(TINY, rows)
 
 
 @pytest.mark.parametrize(
