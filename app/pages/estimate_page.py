@@ -22,7 +22,8 @@ from app.estimates.curves import Curves
 from app.estimates.going_on import go_on
 from app.estimates.guessing import TASK, Guessing, Truth
 from app.estimates.how_it_works import how_it_works
-from app.pages.page import Page, Wanted
+from app.pages.page import Page
+from app.pages.tiled import Wanted
 from app.runs.history import Cursor
 from app.runs.job import OVER, Job, State
 from app.runs.llc_job import LlcJob
@@ -100,9 +101,6 @@ class EstimatePage(Page):
     def plain_picture(self, preset: Any) -> str:
         """The same while answers are hidden: it must not tell the outcome."""
         return self.picture(preset)
-
-    def scene_of(self, config: PageConfig) -> Any:
-        return None
 
     def wanted(self) -> Wanted:
         """What the widgets say now, as a function of plain values."""

@@ -7,7 +7,6 @@ page says of itself, what a visitor does, and what a run answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
 from typing import Any, Protocol
 
 import panel as pn
@@ -16,16 +15,11 @@ from app.components.speed import Speed
 from app.components.transport import Transport
 from app.pages.tiled import TiledPage
 from app.runs.job import OVER, Job, State
-from app.session.errors import tell
 from app.session.live import Live
 from app.session.run_words import caption, trouble
 from app.style import theme
 from app.style.later import Later
-from app.style.layout import bar, complain, complaint, page, prose, side_bar
-
-Wanted = Callable[[], Any]
-"""Gives a configuration, from plain values: a thread calls it where it takes long. ValueError, one sentence, where it cannot be
-run; on the event loop it may be `app.runs.apart.TakesLong`."""
+from app.style.layout import bar, page, prose, side_bar
 
 
 class Editor(Protocol):
@@ -37,9 +31,8 @@ class Editor(Protocol):
 class Page(TiledPage):
     """One visitor's page. Everything here runs in the session's own callbacks; the run lives in the manager.
 
-    A preset, a link, a file and the side bar each give a configuration. `scene_of` makes of it what is there before a chain
-    moves, now or in a thread where that takes long, and then the run starts. Widgets show the configuration, and are read only
-    after the visitor has changed one of them.
+    A configuration and what `scene_of` made of it start a run. Widgets show the configuration, and are read only after the visitor
+    has changed one of them.
 
     A page makes its own widgets after `super().__init__`, and calls `compose` at the end. It defines the methods of the first group
     below, and those of the second where it differs from other pages.
@@ -59,25 +52,10 @@ class Page(TiledPage):
     explanations: Sequence[Any] = ()
     """Further explanations and formulas, for links that leave them out."""
 
-    settings: Any
-    """What a configuration is, where a link says it as a whole."""
-    config: Any = None
-    """What is run now; None before the first run."""
-    scene: Any = None
-    """What `scene_of` made of it."""
-
     # -- what a page must define --------------------------------------------------------------------------------------
-
-    def of_link(self, configuration: Any) -> Any:
-        """What a link or a file says, checked as a whole. Raises as `Wanted`."""
-        return self.settings.from_dict(configuration)
 
     def of_side_bar(self) -> Any:
         """What the widgets say now. Raises as `Wanted`."""
-        raise NotImplementedError
-
-    def scene_of(self, config: Any) -> Any:
-        """What is there before a chain moves. Raises as `Wanted`."""
         raise NotImplementedError
 
     def job(self, config: Any, scene: Any) -> Callable[[], Job]:
@@ -110,13 +88,6 @@ class Page(TiledPage):
     def parts(self) -> dict[str, list[Any]]:
         parts = super().parts
         return {**parts, "texts": [*parts["texts"], *self.explanations], "controls": self.bar}
-
-    def configuration(self) -> dict[str, Any]:
-        """See `app.pages.base.PageView`."""
-        return self.config.to_dict()
-
-    def of_preset(self, preset: Any) -> Any:
-        return preset.config
 
     def memory(self, config: Any, scene: Any) -> float:
         """Bytes that the run needs at most."""
@@ -161,17 +132,14 @@ class Page(TiledPage):
         self.transport.listener = self._on_command
         self.speed = Speed(unit=unit, paces=paces, sizing_mode="stretch_width", margin=0)
         """A page with `paces` shows it."""
-        self._live = Live(self._on_poll, self.period, self.transport, self._start_again)
+        self._live = Live(self._on_poll, self.period, self.transport, self._start_again, self.preparation)
         self.speed.on_pace = lambda pace: self._live.walk(pace or None)
-        self.preparation = self._live.preparation
         self.config, self.scene = self.opened(presets[0])
         self.state, self._ticks, self.later = State(), 0, Later()
         self.forget_drawn()
         self.forget_words()
         self.trouble = prose(theme.VERDICT, margin=(10, 0, 0, 0), visible=False)
         """What is to be said of the run itself, on pages without a verdict that says it."""
-        self.fault = complaint()
-        """What cannot be run, below the choices or in the side bar."""
 
     def compose(
         self,
@@ -204,60 +172,17 @@ class Page(TiledPage):
 
     # -- ways to a run ------------------------------------------------------------------------------------------------
 
-    def run(self, config: Any, preset: str = "", lesson: str = "") -> str:
-        """Run a configuration and show it in the widgets, see `app.pages.base.PageView.restore`.
+    def ask(self, wanted: Callable[[], Any], take: Callable[[Any], object], fail: Callable[[str], object]) -> str:
+        return self._live.change(wanted, take, fail)
 
-        preset: name of the tile that is marked.  lesson: the sentence below the tiles.
-        """
-        return self._have(lambda: config, preset, lesson or self.own_settings)
-
-    def restore(self, configuration: Any) -> str:
-        """Show and run what a link or a file says, see `app.pages.base.PageView.restore`."""
-        return self._have(lambda: self.of_link(configuration))
-
-    def change(self, wanted: Wanted, lesson: str = "", show: bool = False) -> None:
-        """Run what is wanted now, or when it is prepared; where it cannot be run say why, and the present run stays.
-
-        lesson: in place of `own_settings`.  show: whether the widgets do not show it yet.
-        """
-
-        def take(found: tuple[Any, Any]) -> None:
-            self._take(*found, "", lesson or self.own_settings, show)
-
-        with pn.io.hold():
-            try:
-                self._live.change(partial(self.prepared, cache(wanted)), take, self.complain)
-            except ValueError as error:
-                self.refuse(error)
-
-    def refuse(self, error: ValueError) -> None:
-        """Say why what is set cannot be run; the present run stays."""
+    def stay(self) -> None:
         self._live.stay()
-        self.complain(str(error))
-
-    def prepared(self, wanted: Wanted) -> tuple[Any, Any]:
-        """What is wanted, and its scene. Raises as `Wanted`. wanted: keeps what it gave, for a thread that goes on with the scene."""
-        config = wanted()
-        return config, self.scene_of(config)
-
-    def _have(self, wanted: Wanted, preset: str = "", lesson: str = "") -> str:
-        return self._live.change(
-            partial(self.prepared, cache(wanted)),
-            lambda found: self._take(*found, preset, lesson or self.own_settings),
-            lambda why: tell(f"This configuration cannot be opened: {why}"),
-        )
-
-    def complain(self, message: str) -> None:
-        """Say where the settings are what cannot be run; an empty message takes it back."""
-        complain(self.fault, message)
 
     def close(self) -> None:
-        """Free the run; called when the session ends or the page changes."""
         self._live.close()
         self.close_panels()
 
     def _take(self, config: Any, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
-        """ValueError, and nothing has changed, where the server has no room for the run."""
         self._live.reserve(self.memory(config, scene), self.memory_of)
         with pn.io.hold():
             self._start(config, scene, preset, lesson)
@@ -278,10 +203,6 @@ class Page(TiledPage):
 
     # -- what the visitor does ----------------------------------------------------------------------------------------
 
-    def on_preset(self, name: str) -> None:
-        preset = self._presets[name]
-        self._have(lambda: self.of_preset(preset), name, preset.lesson)
-
     def _on_settings(self) -> None:
         """What is set in the widgets, which show it already; a fault is told, and the run goes on as it was."""
         try:
@@ -291,7 +212,7 @@ class Page(TiledPage):
             self.refuse(error)
             return
         if redrawn:
-            self._live.stay()
+            self.stay()
         else:
             self.change(lambda: config, show=self.settings_show_more)
 

@@ -1,4 +1,5 @@
-"""What every page is, whatever it shows: tiles to begin with, a headline and a lesson, and answers that can be withheld.
+"""What every page is, whatever it shows: tiles to begin with, a headline and a lesson, answers that can be withheld, and one way
+from a preset, a link, a file or the side bar to what is shown.
 
 `app.pages.page` has pages on which something runs.
 """
@@ -6,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from html import escape
 from typing import Any
 
@@ -14,14 +16,33 @@ import panel as pn
 from app.components.guess import Guess
 from app.components.tiles import Tiles, drawn_once
 from app.estimates.guessing import WATCH, hidden_tiles, without_lesson
+from app.runs.job import State, Status
+from app.session.errors import tell
+from app.session.preparation import Preparation
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
-from app.style.layout import prose
+from app.style.layout import complain, complaint, prose
+
+Wanted = Callable[[], Any]
+"""Gives a configuration, from plain values: a thread calls it where it takes long. ValueError, one sentence, where it cannot be
+shown; on the event loop it may be `app.runs.apart.TakesLong`."""
 
 
 class TiledPage:
-    """One visitor's page. A page makes its own widgets after `super().__init__`."""
+    """One visitor's page. A page makes its own widgets after `super().__init__`.
 
+    A preset, a link, a file and the side bar each give a configuration. `scene_of` makes of it what the page needs to show it, now
+    or in a thread where that takes long, and `_take` shows both.
+    """
+
+    settings: Any
+    """What a configuration is, where a link says it as a whole."""
+    config: Any = None
+    """What is shown now; None before the first."""
+    scene: Any = None
+    """What `scene_of` made of it."""
+    state = State(Status.FINISHED)
+    """Of the run."""
     task = WATCH
     """What stands in place of a lesson while the answers are hidden."""
     own_settings = "Your own settings. Every change starts a new run."
@@ -36,9 +57,23 @@ class TiledPage:
         """The preset's tile, see `app.components.tiles`."""
         raise NotImplementedError
 
-    def on_preset(self, name: str) -> None:
-        """The visitor has chosen the tile of this preset."""
+    def of_link(self, configuration: Any) -> Any:
+        """What a link or a file says, checked as a whole. Raises as `Wanted`."""
+        return self.settings.from_dict(configuration)
+
+    def of_preset(self, preset: Any) -> Any:
+        return preset.config
+
+    def scene_of(self, config: Any) -> Any:
+        """What is there before a chain moves. Raises as `Wanted`."""
+
+    def _take(self, config: Any, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
+        """Show it, see `run`. show: whether the widgets do not show it yet. ValueError, and nothing has changed, where it cannot be."""
         raise NotImplementedError
+
+    def configuration(self) -> dict[str, Any]:
+        """See `app.pages.base.PageView`."""
+        return self.config.to_dict()
 
     def plain_tile(self, preset: Any) -> dict[str, str]:
         """The tile while answers are hidden: its picture must not tell the outcome."""
@@ -76,6 +111,9 @@ class TiledPage:
         self.reveal = Guess(asks=False, label="", visible=False, margin=(8, 2, 0, 2))
         """There once the answers have been withheld, and stays when they are shown."""
         self.reveal.listener = self.on_reveal
+        self.preparation = Preparation()
+        self.fault = complaint()
+        """What cannot be shown, below the choices or in the side bar."""
 
     @property
     def parts(self) -> dict[str, list[Any]]:
@@ -107,3 +145,73 @@ class TiledPage:
         self.tiles.items = self._items if visible else self.hidden(self._plain)
         self.reveal.param.update(visible=self.can_reveal and (self.reveal.visible or not visible), revealed=visible)
         self.show_answers(visible)
+
+    # -- ways to what is shown ----------------------------------------------------------------------------------------
+
+    def run(self, config: Any, preset: str = "", lesson: str = "") -> str:
+        """Show a configuration, in the widgets too, see `app.pages.base.PageView.restore`.
+
+        preset: name of the tile that is marked.  lesson: the sentence below the tiles.
+        """
+        return self._have(lambda: config, preset, lesson or self.own_settings)
+
+    def restore(self, configuration: Any) -> str:
+        """Show what a link or a file says, see `app.pages.base.PageView.restore`."""
+        return self._have(lambda: self.of_link(configuration))
+
+    def on_preset(self, name: str) -> None:
+        """The visitor has chosen the tile of this preset."""
+        preset = self._presets[name]
+        self._have(lambda: self.of_preset(preset), name, preset.lesson)
+
+    def change(self, wanted: Wanted, lesson: str = "", show: bool = False, preset: str = "") -> None:
+        """Show what is wanted now, or when it is prepared; where it cannot be say why, and what was shown stays.
+
+        lesson: in place of `own_settings`.  show: whether the widgets do not show it yet.  preset: the tile that is marked.
+        """
+
+        def take(found: tuple[Any, Any]) -> None:
+            self._take(*found, preset, lesson or self.own_settings, show)
+
+        with pn.io.hold():
+            try:
+                self.ask(partial(self.prepared, cache(wanted)), take, self.complain)
+            except ValueError as error:
+                self.refuse(error)
+
+    def refuse(self, error: ValueError) -> None:
+        """Say why what is set cannot be shown; what was shown stays."""
+        self.stay()
+        self.complain(str(error))
+
+    def prepared(self, wanted: Wanted) -> tuple[Any, Any]:
+        """What is wanted, and its scene. Raises as `Wanted`. wanted: keeps what it gave, for a thread that goes on with the scene."""
+        config = wanted()
+        return config, self.scene_of(config)
+
+    def _have(self, wanted: Wanted, preset: str = "", lesson: str = "") -> str:
+        return self.ask(
+            partial(self.prepared, cache(wanted)),
+            lambda found: self._take(*found, preset, lesson or self.own_settings),
+            self.fail,
+        )
+
+    def ask(self, wanted: Callable[[], Any], take: Callable[[Any], object], fail: Callable[[str], object]) -> str:
+        """See `Preparation.have`: of several the last one counts."""
+        return self.preparation.have(wanted, take, fail)
+
+    def stay(self) -> None:
+        """The visitor is content with what is shown, whatever they had asked for before."""
+        self.preparation.forget()
+
+    def fail(self, why: str) -> None:
+        """Say why what a preset, a link or a file wants could not be prepared."""
+        tell(f"This configuration cannot be opened: {why}")
+
+    def complain(self, message: str) -> None:
+        """Say where the settings are what cannot be shown; an empty message takes it back."""
+        complain(self.fault, message)
+
+    def close(self) -> None:
+        """Free what is held; called when the session ends or the page changes."""
+        self.preparation.close()

@@ -22,7 +22,11 @@ _in_a_hurry: ContextVar[bool] = ContextVar("in_a_hurry", default=False)
 
 
 class TakesLong(Exception):
-    """No error: what was asked for takes long, and nothing of it has been done."""
+    """No error: what was asked for takes long, and nothing of it has been done. doing: for the visitor, None for the usual words."""
+
+    def __init__(self, doing: str | None = None):
+        super().__init__(doing)
+        self.doing = doing
 
 
 @contextmanager
@@ -35,10 +39,10 @@ def hurried() -> Iterator[None]:
         _in_a_hurry.reset(token)
 
 
-def only_unhurried(long: bool) -> None:
-    """To be called where long work begins. long: whether it is."""
+def only_unhurried(long: bool, doing: str | None = None) -> None:
+    """To be called where long work begins. long: whether it is.  doing: as in `TakesLong`."""
     if long and _in_a_hurry.get():
-        raise TakesLong
+        raise TakesLong(doing)
 
 
 @cache

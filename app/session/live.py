@@ -58,10 +58,11 @@ class Live:
         period: int = POLL_MILLISECONDS,
         transport: Transport | None = None,
         restart: Callable[[], None] = lambda: None,
+        preparation: Preparation | None = None,
     ) -> None:
         self.run: RunHandle | None = None
         self.cursor: Any = None
-        self.pace, self.state, self.preparation = Pace(), RunState(), Preparation()
+        self.pace, self.state, self.preparation = Pace(), RunState(), preparation or Preparation()
         self._show, self._period = show, period * FRAMES[of_environment("LLC_LAB_FRAMES", tuple(FRAMES))]
         self._transport, self._restart = transport, restart
         self._build: Callable[[], Job] | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from html import escape
 from typing import Any, TypeVar
 
 from app.runs.apart import TakesLong, hurried, threads
@@ -23,7 +24,7 @@ class Preparation(LatestWork):
 
     def __init__(self) -> None:
         super().__init__(self._show)
-        self._closed, self._afterwards = False, ""
+        self._closed, self._doing, self._afterwards = False, DOING, ""
         self.view = prose(theme.LESSON, margin=(6, 2, 0, 2), visible=False)
 
     def have(self, wanted: Callable[[], T], take: Callable[[T], object], fail: Callable[[str], object]) -> str:
@@ -36,9 +37,10 @@ class Preparation(LatestWork):
         try:
             with hurried():
                 found = wanted()
-        except TakesLong:
+        except TakesLong as long:
+            self._doing = DOING if long.doing is None else long.doing
             self.ask(wanted, take, fail)
-            return DOING
+            return self._doing
         take(found)
         self.forget()
         return ""
@@ -58,5 +60,6 @@ class Preparation(LatestWork):
 
     def _show(self) -> None:
         if not self._closed:
-            text = f'<p role="status">{f"{DOING} {self._afterwards}".strip()}</p>' if self.busy else ""
+            words = f"{self._doing} {self._afterwards}".strip() if self.busy else ""
+            text = f'<p role="status">{escape(words)}</p>' if words else ""
             self.view.param.update(object=text, visible=bool(text))

@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.pages.benchmark.config import EVERY, BenchmarkConfig, options
-from app.style.layout import complain, complaint
+from app.style.layout import complaint
 from app.style.legend import heading
 from llc_core.sweeps.scales import SHORT
 from llc_core.sweeps.series import ESTIMATOR_WORDS, THROWN, TRUTH_WORDS, Row
@@ -63,10 +63,6 @@ class Editor:
                 switch.value = getattr(config, name)
         finally:
             self._quiet = False
-
-    def complain(self, message: str) -> None:
-        """Show a sentence; "" takes it away."""
-        complain(self.fault, message)
 
     def _select(self, label: str, values: dict[str, Any]) -> pmui.Select:
         select = pmui.Select(

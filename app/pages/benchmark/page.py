@@ -3,9 +3,9 @@ since it answers to everything that a visitor does and a sweep adds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,20 @@ from weakref import WeakMethod
 import panel as pn
 
 from app.pages.base import PageInfo
-from app.pages.benchmark.config import BenchmarkConfig, nearest, options, read_config
+from app.pages.benchmark.config import BenchmarkConfig, options, read_config
 from app.pages.benchmark.editor import Editor
-from app.pages.benchmark.panels.asking import Asking, Find, Found, Shown, is_short
+from app.pages.benchmark.panels.asking import Found, judged, nearest_of, opened
 from app.pages.benchmark.panels.progress import SweepProgress
-from app.pages.benchmark.panels.results import Results
+from app.pages.benchmark.panels.results import Answer, Results
 from app.pages.benchmark.pictures import hidden_tiles, tile
-from app.pages.benchmark.presets import PRESETS
-from app.pages.benchmark.scene import OpenStore, is_quick, load, offered, open_store
+from app.pages.benchmark.presets import PRESETS, BenchmarkPreset
+from app.pages.benchmark.scene import OpenStore, is_quick, load, offered
 from app.pages.benchmark.takeaway import BenchmarkTakeaway
 from app.pages.benchmark.texts import NOTHING, OWN_CHOICE, QUESTION, TASK, of_guess
 from app.pages.benchmark.tour import TOUR
 from app.pages.measured import ROOT
 from app.pages.tiled import TiledPage
+from app.runs.apart import only_unhurried
 from app.runs.job import State, Status
 from app.session.clock import every
 from app.session.errors import report
@@ -49,22 +50,21 @@ class Benchmark(TiledPage):
 
     def __init__(self) -> None:
         super().__init__(PRESETS)
-        self._stores = offered()
-        self._store = OpenStore()
-        self._config = BenchmarkConfig()
+        self._stores, self._store, self.config = offered(), OpenStore(), BenchmarkConfig()
         self._ranks_chosen = False
         """Whether the visitor, a preset or a link has chosen the ranks."""
         self._polling: Any = None
         self._guess = ""
         """The sampler that the visitor expects to come nearest, by its name in the store."""
-        self.asking = Asking()
         self.show_question()
         self.reveal.param.update(label="Which comes nearest?", asks=True, choices=[])
         self.editor = Editor()
         self.editor.on_store, self.editor.on_change = self._on_store, self._on_change
-        self.progress = SweepProgress(self.editor.complain)
+        self.fault = self.editor.fault
+        self.progress = SweepProgress(self.complain)
         self.results = Results()
-        self.results.on_hidden, self.results.on_measure = self._on_hidden, self._on_measure
+        self.results.on_hidden = lambda names: self._show_otherwise(hidden=names)
+        self.results.on_measure = lambda name: self._show_otherwise(measure=name)
         self.takeaway = BenchmarkTakeaway(self.restore)
         self.sidebar: list[Any] = [self.editor.view]
         self.main: list[Any] = [self._arrange()]
@@ -80,7 +80,7 @@ class Benchmark(TiledPage):
         self._filled = _stack(self._charts, numbers, self._details)
         self._empty = card(heading("No sweep yet"), prose())
         self._empty[1].object = f"<p>{escape(NOTHING).replace('`', '')}</p>"
-        return page(self.top(self.asking.words), self._empty, self._filled)
+        return page(self.top(self.preparation.view), self._empty, self._filled)
 
     @property
     def parts(self) -> dict[str, list[Any]]:
@@ -96,65 +96,51 @@ class Benchmark(TiledPage):
     @property
     def state(self) -> State:
         """Nothing runs here: what was asked for is shown, or it is being judged."""
-        return State(Status.RUNNING if self.asking.busy else Status.FINISHED)
-
-    def configuration(self) -> dict[str, Any]:
-        return self._config.to_dict()
-
-    def restore(self, configuration: Mapping[str, Any]) -> None:
-        if not isinstance(configuration, Mapping):
-            raise ValueError("The configuration must be a mapping of names to values.")
-        self._stores = offered()
-        name = configuration.get("store", self._config.store)
-        if not isinstance(name, str) or name not in ("", *self._stores):
-            there = ", ".join(self._stores) or "none"
-            raise ValueError(f"This server has no store named {short(name)}; it has {there}.")
-        chosen = "ranks" in configuration
-
-        def find() -> Found:
-            store = open_store(name, self._stores)
-            return store, read_config({**configuration, "store": name}, store.content.rows)
-
-        self._request(find, self._opens_quickly(name), f"Reading “{name}” …", ranks_chosen=chosen)
+        return State(Status.RUNNING if self.preparation.busy else Status.FINISHED)
 
     def close(self) -> None:
-        """Called when the visitor leaves or changes the page."""
-        self.asking.forget()
+        super().close()
         self.results.close()
-        if self._polling is not None and self._polling.running:
-            self._polling.stop()
+        self._stop_polling()
 
     # -- one configuration of one store ---------------------------------------------------------------------------------
 
-    def _request(
-        self,
-        find: Find,
-        quick: bool,
-        words: str,
-        preset: str = "",
-        lesson: str = OWN_CHOICE,
-        ranks_chosen: bool | None = None,
-    ) -> None:
-        """Show what `find` gives. lesson: "" leaves the sentence.  ranks_chosen: None leaves it."""
+    def restore(self, configuration: Any) -> str:
+        self._stores = offered()
+        return super().restore(configuration)
 
-        def take(shown: Shown) -> None:
-            if ranks_chosen is not None:
-                self._ranks_chosen = ranks_chosen
-            self._show(shown)
+    def of_link(self, configuration: Any) -> Found:
+        BenchmarkConfig.from_dict(configuration)  # what no store can have is refused before one is read
+        name = configuration.get("store", self.config.store)
+        if name not in ("", *self._stores):
+            there = ", ".join(self._stores) or "none"
+            raise ValueError(f"This server has no store named {short(name)}; it has {there}.")
+        store = opened(name, self._stores)
+        config = read_config({**configuration, "store": name}, store.content.rows)
+        return Found(store, config, "ranks" in configuration)
+
+    def of_preset(self, preset: BenchmarkPreset) -> Found:
+        chosen = preset.settings.get("ranks") in options(self._store.content.rows)["ranks"]
+        kept = {"store": self.config.store, "size_class": self.config.size_class}
+        return nearest_of(self._store, BenchmarkConfig(**{**kept, **preset.settings}), chosen)
+
+    def scene_of(self, config: Found) -> Answer:
+        return judged(config)
+
+    def _take(self, config: Found, scene: Answer, preset: str, lesson: str, show: bool = True) -> None:
+        with pn.io.hold():
+            self.complain("")
+            self._show(config, scene)
             self.show_lesson(preset, lesson)
             self.runs += 1
 
-        self.editor.complain("")
-        self.asking.have(find, quick, words, take, self._fail)
-
-    def _show(self, shown: Shown) -> None:
-        store, config = shown.store, shown.config
-        self._store, self._config = store, config
-        content = store.content
+    def _show(self, found: Found, answer: Answer) -> None:
+        self._store, self.config, self._ranks_chosen = found.store, found.config, found.ranks_chosen
+        store, config, content = found.store, found.config, found.store.content
         self.editor.show(config, content.rows, self._stores)
         self._filled.visible = bool(len(content.rows) or content.progress)
         self._empty.visible = not self._filled.visible
-        self.results.show(config, shown.answer)
+        self.results.show(config, answer)
         path = _as_written(store.path) if store.path else "store.sqlite"
         self.takeaway.show(config, path, self.results.rows, self.results.curves, self.results.table)
         self.progress.show(store)
@@ -163,22 +149,13 @@ class Benchmark(TiledPage):
         self.reveal.choices = [item for item in items if item["key"] in shown]
         self._judge_guess()
 
-    def _fail(self, message: str) -> None:
-        """What was shown before stays."""
-        self.editor.show(self._config, self._store.content.rows, self._stores)
-        self.editor.complain(message)
+    def fail(self, why: str) -> None:
+        self.complain(why)
 
-    def _opens_quickly(self, name: str) -> bool:
-        return name not in self._stores or is_quick(self._stores[name])
-
-    def _here(self, wanted: BenchmarkConfig, preset: str = "", lesson: str = OWN_CHOICE, fit: bool = True) -> None:
-        """Show a configuration of the open store, or the nearest that it has."""
-        store, chosen = self._store, self._ranks_chosen
-        rows = store.content.rows
-        self._request(
-            lambda: (store, nearest(wanted, rows, chosen) if fit else wanted),
-            is_short(rows), "Judging the runs …", preset, lesson,
-        )  # fmt: skip
+    def complain(self, message: str) -> None:
+        if message:  # the side bar shows again what is shown
+            self.editor.show(self.config, self._store.content.rows, self._stores)
+        super().complain(message)
 
     def show_answers(self, visible: bool) -> None:
         """Here all results are answers."""
@@ -198,73 +175,62 @@ class Benchmark(TiledPage):
 
     # -- what the user does -------------------------------------------------------------------------------------------
 
-    def on_preset(self, name: str) -> None:
-        preset = self._presets[name]
-        self._ranks_chosen = preset.settings.get("ranks") in options(self._store.content.rows)["ranks"]
-        config = BenchmarkConfig(
-            **{"store": self._config.store, "size_class": self._config.size_class, **preset.settings}
-        )
-        self._here(config, name, preset.lesson)
-
     def _on_change(self, config: BenchmarkConfig, ranks_chosen: bool) -> None:
         self._ranks_chosen |= ranks_chosen
-        self._here(config)
+        self.change(partial(nearest_of, self._store, config, self._ranks_chosen))
 
-    def _on_hidden(self, hidden: tuple[str, ...]) -> None:
-        self._here(replace(self._config, hidden=hidden), self.tiles.selected, lesson="", fit=False)
-
-    def _on_measure(self, name: str) -> None:
-        self._here(replace(self._config, measure=name), self.tiles.selected, lesson="", fit=False)
+    def _show_otherwise(self, **changes: Any) -> None:
+        """Show the same runs with these settings; the tile stays marked, and its lesson stays."""
+        found = Found(self._store, replace(self.config, **changes), self._ranks_chosen)
+        self.change(lambda: found, self._lesson, preset=self.tiles.selected)
 
     def _on_store(self, name: str) -> None:
         """Show a store of the list; what was chosen before is kept where the store has it."""
-        first = not self._config.store
-        wanted = replace(self._config, store=name, **(FIRST.settings if first else {}))
-        there, chosen = dict(self._stores), self._ranks_chosen
-
-        def find() -> Found:
-            store = open_store(name, there)
-            return store, nearest(wanted, store.content.rows, chosen)
-
-        preset, lesson = (FIRST.name, FIRST.lesson) if first else ("", OWN_CHOICE)
-        self._try(partial(self._request, find, self._opens_quickly(name), f"Reading “{name}” …", preset, lesson))
-
-    def _try(self, call: Callable[[], None]) -> None:
-        try:
-            call()
-        except ValueError as error:
-            self._fail(str(error))
+        first = not self.config.store
+        wanted = replace(self.config, store=name, **(FIRST.settings if first else {}))
+        there, chosen = self._stores, self._ranks_chosen
+        preset, lesson = (FIRST.name, FIRST.lesson) if first else ("", "")
+        self.change(lambda: nearest_of(opened(name, there), wanted, chosen), lesson, preset=preset)
 
     # -- a sweep that is running --------------------------------------------------------------------------------------
 
     def _on_load(self) -> None:
         self._polling = every(POLL_MILLISECONDS, self._poll)
 
+    def _stop_polling(self) -> None:
+        if self._polling is not None and self._polling.running:
+            self._polling.stop()
+
     def _poll(self) -> None:
         """Follow a store that grows."""
         try:
-            if self.progress.look() and not self.asking.busy:
+            if self.progress.look() and not self.preparation.busy:
                 self._follow()
         except ValueError:
             return  # the store is being written, or it is gone: the next look shows which
         except Exception as error:
-            self.close()
+            self._stop_polling()
             report(error)
 
     def _follow(self) -> None:
         """Show the rows that the store has now, where they are others."""
-        store, wanted, chosen = self._store, self._config, self._ranks_chosen
+        store, wanted, chosen = self._store, self.config, self._ranks_chosen
         path = store.path
         if path is None:
             return
 
-        def find() -> Found | None:
+        def find() -> Found:
+            only_unhurried(not is_quick(path), "")  # the visitor did not ask for it: no words
             content = load(path)
             if content.rows is store.content.rows:
-                return None
-            return replace(store, content=content), nearest(wanted, content.rows, chosen)
+                raise ValueError("This store has the same rows as before.")
+            return nearest_of(replace(store, content=content), wanted, chosen)
 
-        self.asking.have(find, is_quick(path), "", self._show, lambda message: None)
+        def take(found: tuple[Found, Answer]) -> None:
+            with pn.io.hold():
+                self._show(*found)
+
+        self.ask(partial(self.prepared, cache(find)), take, lambda why: None)
 
 
 def _stack(*parts: Any) -> pn.Column:

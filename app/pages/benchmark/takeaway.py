@@ -23,7 +23,7 @@ FIGURES = {"Charts": "The charts", "beside_losses": "Traces of the run beside th
 class BenchmarkTakeaway(TakeawayDesk):
     """apply: called with the mapping of a configuration file."""
 
-    def __init__(self, apply: Callable[[Mapping[str, Any]], None]):
+    def __init__(self, apply: Callable[[Any], str]):
         super().__init__(NAME, FILES, FIGURES, config_from_file, apply)
         self._rows: Sequence[Row] = ()
         self._curves: Sequence[Curve] = ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from app.components.drawings.rivals import Rivals
@@ -11,9 +10,8 @@ from app.pages.base import PageInfo
 from app.pages.start.config import StartConfig
 from app.pages.start.panels.twins import twins
 from app.pages.start.pictures import tile
-from app.pages.start.presets import PRESETS, StartPreset
+from app.pages.start.presets import PRESETS
 from app.pages.tiled import TiledPage
-from app.runs.job import State, Status
 from app.sharing.exact_answers import ExactAnswers
 from app.style import theme
 from app.style.layout import page, prose
@@ -43,13 +41,12 @@ GLOSSARY = (  # plainer than `app.style.glossary`: no sign is used that this pag
 class Start(TiledPage):
     """One visitor's page. No run is kept here: `configuration` says what the sliders say."""
 
-    tile = staticmethod(tile)
+    settings, tile = StartConfig, staticmethod(tile)
     own_settings = "Your own valley. Watch how long λ̂ needs to come to rest."
     can_reveal = True
 
     def __init__(self) -> None:
         super().__init__(PRESETS)
-        self._config = StartConfig()
         self.show_question()
         ways = [{"key": key, "title": title, "words": words} for key, title, words in WAYS]
         self.valley = Valley(ways=ways, sizing_mode="stretch_width", margin=0)
@@ -63,38 +60,19 @@ class Start(TiledPage):
         self.main: list[Any] = [page(self.top(), self.valley, twins(), Rivals(sizing_mode="stretch_width", margin=0))]
         self.on_preset(PRESETS[0].name)
 
-    @property
-    def state(self) -> State:
-        """Nothing runs on the server."""
-        return State(Status.FINISHED)
-
     def question(self) -> str:
         return QUESTION
-
-    def configuration(self) -> dict[str, Any]:
-        return self._config.to_dict()
-
-    def restore(self, configuration: Mapping[str, Any]) -> str:
-        self._show(StartConfig.from_dict(configuration))
-        return ""
-
-    def on_preset(self, name: str) -> None:
-        preset: StartPreset = self._presets[name]
-        self._show(preset.config, name, preset.lesson)
 
     def show_answers(self, visible: bool) -> None:
         self.valley.withheld = not visible
 
-    def close(self) -> None:
-        """Nothing is held."""
-
     def _on_slider(self, bend: float, samples: float) -> None:
-        self._show(StartConfig(bend, samples))
+        self.run(StartConfig(bend, samples))
 
-    def _show(self, config: StartConfig, preset: str = "", lesson: str = "") -> None:
-        self._config, self.runs = config, self.runs + 1
+    def _take(self, config: StartConfig, scene: None, preset: str, lesson: str, show: bool = True) -> None:
+        self.config, self.runs = config, self.runs + 1
         self.valley.param.update(bend=config.bend, samples=config.samples)
-        self.show_lesson(preset, lesson or self.own_settings)
+        self.show_lesson(preset, lesson)
 
 
 PAGE = PageInfo("Start", "start", 1, Start, main=True)

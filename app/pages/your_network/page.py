@@ -17,7 +17,7 @@ from app.estimates.polishing import Polishing
 from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
 from app.pages.estimate_page import EstimatePage
-from app.pages.page import Wanted
+from app.pages.tiled import Wanted
 from app.pages.your_network.editor import CheckpointEditor
 from app.pages.your_network.job import build
 from app.pages.your_network.panels.audit import AuditPanel

@@ -1,73 +1,46 @@
-"""What the page asks for: a store and a configuration of it, judged at once where that is quick, else in a thread."""
+"""What the page asks for: a store and a configuration of it. What takes long says so, and is done in a thread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
+from pathlib import Path
 
-import panel as pn
-
-from app.pages.benchmark.config import BenchmarkConfig
+from app.pages.benchmark.config import BenchmarkConfig, nearest
 from app.pages.benchmark.panels.results import Answer, answer_of
-from app.pages.benchmark.scene import OpenStore
-from app.session.latest import LatestWork
-from app.style.layout import prose
-from llc_core.sweeps.series import Row
+from app.pages.benchmark.scene import OpenStore, is_quick, open_store
+from app.runs.apart import only_unhurried
 
 QUICK_ROWS = 30_000
 """Up to so many are judged between two frames."""
-Found = tuple[OpenStore, BenchmarkConfig]
-Find = Callable[[], Found | None]
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A store, a configuration of it, and what the page shows of them."""
+class Found:
+    """ranks_chosen: whether the visitor, a preset or a link has chosen the ranks."""
 
     store: OpenStore
     config: BenchmarkConfig
-    answer: Answer
+    ranks_chosen: bool
 
 
-def is_short(rows: Sequence[Row]) -> bool:
-    return len(rows) <= QUICK_ROWS
+def opened(name: str, there: Mapping[str, Path]) -> OpenStore:
+    """As `open_store`. On the event loop it may be `TakesLong`, see `app.runs.apart`."""
+    only_unhurried(name in there and not is_quick(there[name]), f"Reading “{name}” …")
+    return open_store(name, there)
 
 
-class Asking(LatestWork):
-    """words: for the page; says what is under way."""
+def nearest_of(store: OpenStore, wanted: BenchmarkConfig, ranks_chosen: bool) -> Found:
+    """The nearest configuration that the store has. On the event loop it may be `TakesLong`."""
+    _only_short(store)
+    return Found(store, nearest(wanted, store.content.rows, ranks_chosen), ranks_chosen)
 
-    def __init__(self) -> None:
-        super().__init__(self._show)
-        self.words = prose(margin=(4, 2, 0, 2))
-        self.words.visible = False
-        self._text = ""
 
-    def have(
-        self, find: Find, quick: bool, words: str, take: Callable[[Shown], None], fail: Callable[[str], None]
-    ) -> None:
-        """Give what `find` finds to `take`; what was asked before and is not done yet is forgotten.
+def judged(found: Found) -> Answer:
+    """On the event loop it may be `TakesLong`."""
+    _only_short(found.store)
+    return answer_of(found.config, found.store.content.rows)
 
-        find: None where nothing is to be shown; ValueError where it cannot be, which goes to `fail`, or to the caller if quick.
-        words: shown meanwhile.
-        """
 
-        def look() -> Shown | None:
-            found = find()
-            return None if found is None else Shown(*found, answer_of(found[1], found[0].content.rows))
-
-        def done(shown: Shown | None) -> None:
-            if shown is not None:
-                take(shown)
-
-        if quick:
-            self.forget()
-            with pn.io.hold():
-                done(look())
-        else:
-            self._text = words
-            self.ask(look, done, fail)
-
-    def _show(self) -> None:
-        text = f'<p class="small" role="status">{escape(self._text)}</p>'
-        self.words.param.update(object=text, visible=self.busy and bool(self._text))
+def _only_short(store: OpenStore) -> None:
+    only_unhurried(len(store.content.rows) > QUICK_ROWS, "Judging the runs …")

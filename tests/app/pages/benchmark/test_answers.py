@@ -121,7 +121,7 @@ def test_the_tour_tells_what_the_store_has(view, guide):
         guide.bar._handle_msg({"tour": "next"})
         step = answered(guide, option)
         assert step["state"] == "answered" and step["said"].startswith("As you expected. "), step
-    assert view._config.hidden == ("HMC", "UnderdampedLangevin") and view._config.truth == "local"
+    assert view.config.hidden == ("HMC", "UnderdampedLangevin") and view.config.truth == "local"
     assert before > 1 > min(row.size for row in view.results.table)
 
 

@@ -607,7 +607,7 @@ def test_without_a_store_the_page_says_how_to_make_one(tmp_path, monkeypatch):
     monkeypatch.setattr("app.pages.benchmark.scene.RESULTS", tmp_path)
     made = Benchmark()
     assert made._empty.visible and not made._filled.visible and "llc-lab sweep" in made._empty[1].object
-    assert read_config(made.configuration(), ()) == made._config
+    assert read_config(made.configuration(), ()) == made.config
     made.close()
 
 
@@ -635,24 +635,26 @@ def slowly(monkeypatch):
 
 
 def finish(view):
-    while view.asking.busy:
+    while view.preparation.busy:
         threading.Event().wait(0.01)
-        view.asking.poll()
+        view.preparation.poll()
 
 
 def test_a_long_store_is_read_in_a_thread_while_the_page_shows_what_it_showed(view, stores, slowly):
     before = view.results.numbers.values
     view.editor.store.value = "empty"
-    assert view.asking.words.visible and "Reading “empty” …" in view.asking.words.object
+    assert view.preparation.view.visible and "Reading “empty” …" in view.preparation.view.object
     assert view.results.numbers.values is before and view.configuration()["store"] == "swept" and view._filled.visible
     view.restore({"store": "swept", "gradient": "full", "ranks": "paper"})
     slowly.set()
     finish(view)
     wanted = select(ROWS, gradient="full", ranks="paper")
-    assert not view.asking.words.visible, "the last request counts"
+    assert not view.preparation.view.visible, "the last request counts"
     assert view.results.numbers.values["runs"] == f"{len(wanted)}" and view.editor.store.value == "swept"
     view.editor.filters["gradient"].value = "minibatch"
-    assert "Judging the runs" in view.asking.words.object and view.results.numbers.values["runs"] == f"{len(wanted)}"
+    assert (
+        "Judging the runs" in view.preparation.view.object and view.results.numbers.values["runs"] == f"{len(wanted)}"
+    )
     finish(view)
     assert view.configuration()["gradient"] == "minibatch"
     view.editor.store.value = "benchmark_1k"
@@ -693,7 +695,7 @@ def test_a_long_store_that_grows_is_followed_in_a_thread(stores, tmp_path, monke
     read = []
     monkeypatch.setattr("app.pages.benchmark.page.load", lambda *a: read.append(a))
     made._poll()
-    assert not made.asking.busy and not read, "nobody wrote to it since"
+    assert not made.preparation.busy and not read, "nobody wrote to it since"
     made.close()
 
 
