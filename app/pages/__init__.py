@@ -8,7 +8,8 @@ Its modules are named the same on every page, and each imports only from those b
   texts      numbers and sentences
   panels     cards with a calculation of their own, and takeaway, the menu of files
   page       all of it together, and PAGE = PageInfo(…)
-Every page derives from `app.pages.page.Page`, those that estimate λ by way of `app.pages.estimate_page.EstimatePage`.
+Every page derives from `app.pages.tiled.TiledPage`, those on which something runs by way of `app.pages.page.Page`, and those that
+estimate λ by way of `app.pages.estimate_page.EstimatePage`.
 
 This package is imported before the engine is ready. `load_pages` imports the pages when it is.
 """

@@ -111,14 +111,14 @@ def page(path: Path) -> dict[str, float]:
     begun = turn = time.perf_counter()
     view.restore({"store": path.stem})
     longest = 0.0
-    while view.asking.busy:
+    while view.preparation.busy:
         now = time.perf_counter()
         longest, turn = max(longest, now - turn), now
         time.sleep(TURN)
         before = time.perf_counter()
-        view.asking.poll()
+        view.preparation.poll()
         put = time.perf_counter() - before
-        turn = time.perf_counter() if not view.asking.busy else turn
+        turn = time.perf_counter() if not view.preparation.busy else turn
     assert view.results.numbers.values["runs"] != shown
     whole, processor = time.perf_counter() - begun, time.process_time() - used
     again, _ = timed(lambda: view.results.runs.choose(view.results.curves[-1].key, 3))

@@ -44,7 +44,7 @@ def case(request, monkeypatch):
     view = page(key)
     view.restore(quick)
     told: list[str] = []
-    monkeypatch.setattr("app.pages.page.tell", told.append)
+    monkeypatch.setattr("app.pages.tiled.tell", told.append)
     yield view, long, quick, told
     view.close()
 

@@ -55,6 +55,16 @@ def test_what_takes_long_comes_later_and_the_page_says_so():
     assert page.shown == [0.25] and not page.preparation.view.visible and not page.preparation.busy
 
 
+def test_what_takes_long_may_say_what_it_does_or_nothing():
+    page = Page()
+    for doing, said in (("Reading “a < b” …", "Reading “a &lt; b” …"), ("", ""), (None, "Preparing")):
+        asked = page.ask(lambda doing=doing: only_unhurried(True, doing))
+        assert asked == (DOING if doing is None else doing) and page.preparation.busy
+        assert said in page.preparation.view.object and page.preparation.view.visible is bool(said)
+        page.settle()
+        assert not page.preparation.view.visible
+
+
 def test_the_latest_wins():
     page, gate = Page(), Gate()
     held = gate.before(number)

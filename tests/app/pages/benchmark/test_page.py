@@ -690,6 +690,7 @@ def test_a_long_store_that_grows_is_followed_in_a_thread(stores, tmp_path, monke
     finish(made)
     write_store(path, ROWS[:80], state="finished", done=80, total=400)
     made._poll()
+    assert made.preparation.busy and not made.preparation.view.visible, "the visitor did not ask for it"
     finish(made)
     assert made.results.numbers.values["runs"] == "80"
     read = []
