@@ -16,7 +16,7 @@ import panel as pn
 from app.pages.base import PageInfo
 from app.pages.benchmark.config import BenchmarkConfig, options, read_config
 from app.pages.benchmark.editor import Editor
-from app.pages.benchmark.panels.asking import Found, judged, nearest_of, opened
+from app.pages.benchmark.panels.asking import Chosen, judged, nearest_of, opened
 from app.pages.benchmark.panels.progress import SweepProgress
 from app.pages.benchmark.panels.results import Answer, Results
 from app.pages.benchmark.pictures import hidden_tiles, tile
@@ -109,7 +109,7 @@ class Benchmark(TiledPage):
         self._stores = offered()
         return super().restore(configuration)
 
-    def of_link(self, configuration: Any) -> Found:
+    def of_link(self, configuration: Any) -> Chosen:
         BenchmarkConfig.from_dict(configuration)  # what no store can have is refused before one is read
         name = configuration.get("store", self.config.store)
         if name not in ("", *self._stores):
@@ -117,24 +117,24 @@ class Benchmark(TiledPage):
             raise ValueError(f"This server has no store named {short(name)}; it has {there}.")
         store = opened(name, self._stores)
         config = read_config({**configuration, "store": name}, store.content.rows)
-        return Found(store, config, "ranks" in configuration)
+        return Chosen(store, config, "ranks" in configuration)
 
-    def of_preset(self, preset: BenchmarkPreset) -> Found:
+    def of_preset(self, preset: BenchmarkPreset) -> Chosen:
         chosen = preset.settings.get("ranks") in options(self._store.content.rows)["ranks"]
         kept = {"store": self.config.store, "size_class": self.config.size_class}
         return nearest_of(self._store, BenchmarkConfig(**{**kept, **preset.settings}), chosen)
 
-    def scene_of(self, config: Found) -> Answer:
+    def scene_of(self, config: Chosen) -> Answer:
         return judged(config)
 
-    def _take(self, config: Found, scene: Answer, preset: str, lesson: str, show: bool = True) -> None:
+    def _take(self, config: Chosen, scene: Answer, preset: str, lesson: str, show: bool = True) -> None:
         with pn.io.hold():
             self.complain("")
             self._show(config, scene)
             self.show_lesson(preset, lesson)
             self.runs += 1
 
-    def _show(self, found: Found, answer: Answer) -> None:
+    def _show(self, found: Chosen, answer: Answer) -> None:
         self._store, self.config, self._ranks_chosen = found.store, found.config, found.ranks_chosen
         store, config, content = found.store, found.config, found.store.content
         self.editor.show(config, content.rows, self._stores)
@@ -181,7 +181,7 @@ class Benchmark(TiledPage):
 
     def _show_otherwise(self, **changes: Any) -> None:
         """Show the same runs with these settings; the tile stays marked, and its lesson stays."""
-        found = Found(self._store, replace(self.config, **changes), self._ranks_chosen)
+        found = Chosen(self._store, replace(self.config, **changes), self._ranks_chosen)
         self.change(lambda: found, self._lesson, preset=self.tiles.selected)
 
     def _on_store(self, name: str) -> None:
@@ -219,14 +219,14 @@ class Benchmark(TiledPage):
         if path is None:
             return
 
-        def find() -> Found:
+        def find() -> Chosen:
             only_unhurried(not is_quick(path), "")  # the visitor did not ask for it: no words
             content = load(path)
             if content.rows is store.content.rows:
                 raise ValueError("This store has the same rows as before.")
             return nearest_of(replace(store, content=content), wanted, chosen)
 
-        def take(found: tuple[Found, Answer]) -> None:
+        def take(found: tuple[Chosen, Answer]) -> None:
             with pn.io.hold():
                 self._show(*found)
 

@@ -16,7 +16,7 @@ QUICK_ROWS = 30_000
 
 
 @dataclass(frozen=True)
-class Found:
+class Chosen:
     """ranks_chosen: whether the visitor, a preset or a link has chosen the ranks."""
 
     store: OpenStore
@@ -30,13 +30,13 @@ def opened(name: str, there: Mapping[str, Path]) -> OpenStore:
     return open_store(name, there)
 
 
-def nearest_of(store: OpenStore, wanted: BenchmarkConfig, ranks_chosen: bool) -> Found:
+def nearest_of(store: OpenStore, wanted: BenchmarkConfig, ranks_chosen: bool) -> Chosen:
     """The nearest configuration that the store has. On the event loop it may be `TakesLong`."""
     _only_short(store)
-    return Found(store, nearest(wanted, store.content.rows, ranks_chosen), ranks_chosen)
+    return Chosen(store, nearest(wanted, store.content.rows, ranks_chosen), ranks_chosen)
 
 
-def judged(found: Found) -> Answer:
+def judged(found: Chosen) -> Answer:
     """On the event loop it may be `TakesLong`."""
     _only_short(found.store)
     return answer_of(found.config, found.store.content.rows)
