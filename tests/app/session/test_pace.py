@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from app.session import pace as module
@@ -24,7 +26,8 @@ class Walker:
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    # that of this module alone: threads of the whole process would wait for a clock that stands still
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
