@@ -92,7 +92,7 @@ class PictureMethods(Study):
             for method in self.methods
         }  # [networks, seeds, columns]
         table = [
-            f"{network}, {method:10}" + "; ".join(
+            f"{network}, {method:18}" + "; ".join(
                 f"{words} {Measured.of(found[method][i, :, k])}" for k, (words, _) in enumerate(COLUMNS.values())
             )
             for i, network in enumerate(self.networks if not self.describe else ("small network",))

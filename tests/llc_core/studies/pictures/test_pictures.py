@@ -21,10 +21,10 @@ from llc_core.studies.pictures.augmenting import shifted_and_mirrored
 
 DRAWS = {
     "deep ensemble": 3, "M-SGD": 3, "replica exchange SGHMC": 2, "reSGHMC": 2, "cyclical SGHMC": 3 * 2,
-    "cycSGHMC": 2, "cycSWAG": 2 * 20, "MultiSWAG": 3 * 20,
+    "cycSGHMC": 2, "cycSWAG": 2 * 20, "MultiSWAG": 3 * 20, "ICSGHMC, released": 3,
 }  # fmt: skip
 """Of three networks and four epochs, of which two count: the ends of SGD, epochs of the coldest replica, last epochs of two cycles of one
-chain, and twenty draws of each Gaussian."""
+chain, twenty draws of each Gaussian, and the last epoch alone of what begins after three quarters."""
 
 
 @pytest.mark.slow
