@@ -44,4 +44,4 @@ def ordered_sum(parts: Tensor) -> Tensor:
 
 def kish_share(share: Tensor) -> float:
     """(Σw)²/(S·Σw²) in (0, 1]: the effective share of the draws (Kish 1965); 1 where all weigh the same."""
-    return float(1 / (len(share) * ordered_sum(share.square())))
+    return min(1.0, float(1 / (len(share) * ordered_sum(share.square()))))  # rounding goes beyond
