@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +26,7 @@ def add_paper(commands: Any) -> None:
     one.add_argument("--list", action="store_true", help="every figure and table, and its state")
     one.add_argument("--dry-run", action="store_true", help="say what would run and how long it would take")
     one.add_argument("--out", type=Path, default=Path("papers"), metavar="FOLDER", help="of all files (default papers)")
-    one.add_argument("--workers", type=int, metavar="N", help="of sweeps (default: one for each core)")
+    one.add_argument("--workers", type=int, metavar="N", help="of sweeps, and papers side by side (default: the cores)")
     one.add_argument("--device", help="of sweeps and pictures, such as cuda (default cpu)")
     one.add_argument("--mnist", type=Path, metavar="FOLDER", help="of MNIST's four files, for items that need them")
     one.add_argument(
@@ -52,29 +55,78 @@ def _paper(options: argparse.Namespace) -> int:
         )
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"--workers is {options.workers}; give at least 1, or leave it out.")
-    if options.item == "all" or options.item in papers():
-        return _several([item for item in items() if options.item in ("all", item.paper)], options)
     try:
-        _one(find(options.item), options)
+        if options.item == "all" or options.item in papers():
+            chosen = [item for item in items() if options.item in ("all", item.paper) and item.sizes]
+            if options.dry_run:
+                return _priced(chosen, options)
+            for line in _beside_one_another(chosen, options):
+                say(line)
+        else:
+            _one(find(options.item), options, say_now)
     except KeyboardInterrupt:
-        return _ended()
+        say("Ended; what was done is kept, and the same command goes on from there.")
+        return 130
     return 0
 
 
-def _several(chosen: list[Item], options: argparse.Namespace) -> int:
-    """One after another; what cannot be run here is said, and the others go on. At the end how long each took, and its claims."""
-    summary, costs = [], 0.0
-    for item in (each for each in chosen if each.sizes):
+def say_now(line: str) -> None:
+    say(line, flush=True)
+
+
+def _priced(chosen: list[Item], options: argparse.Namespace) -> int:
+    for item in chosen:
+        _one(item, options, say_now)
+    costs = sum(item.sizes[options.size].cost().seconds for item in chosen)
+    say(f"Together: about {hours(costs / 3600)} of a core, less where items share runs")
+    return 0
+
+
+def _beside_one_another(chosen: list[Item], options: argparse.Namespace) -> list[str]:
+    """Several papers, as many at a time as there are workers; on a device one after another. Returns the lines of `_several`."""
+    from llc_core.compute.cores import available_cores
+
+    papers = list(dict.fromkeys(item.paper for item in chosen))
+    workers = options.workers or available_cores()
+    side = 1 if options.device else min(workers, len(papers))
+    if side == 1:
+        return _several(chosen, options, say_now)
+    seconds = {paper: sum(i.sizes[options.size].cost().seconds for i in chosen if i.paper == paper) for paper in papers}
+    options = argparse.Namespace(**{**vars(options), "workers": workers // side, "handle": None})
+    pool = ProcessPoolExecutor(side, mp_context=get_context("spawn"))
+    try:
+        # The longest first, so that no core is left alone with it at the end.
+        found = {
+            paper: pool.submit(_beside, paper, options)
+            for paper in sorted(papers, key=seconds.__getitem__, reverse=True)
+        }
+        return [line for paper in papers for line in found[paper].result()]
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _beside(paper: str, options: argparse.Namespace) -> list[str]:
+    """A paper in a process of its own: each line says of which one it is."""
+    import torch
+
+    from llc_core.studies.papers.items import items
+
+    torch.set_num_threads(options.workers)
+    chosen = [item for item in items() if item.paper == paper and item.sizes]
+    return _several(chosen, options, lambda line: say_now(f"{paper} | {line}"))
+
+
+def _several(chosen: list[Item], options: argparse.Namespace, tell: Callable[[str], None]) -> list[str]:
+    """One after another; what cannot be run here is said, and the others go on. Returns how long each took, and its claims."""
+    summary = []
+    for item in chosen:
         began, spent = time.perf_counter(), time.process_time()
         try:
-            done = _one(item, options)
-        except KeyboardInterrupt:
-            return _ended()
+            done = _one(item, options, tell)
         except ValueError as error:
-            say(f"  {error}", flush=True)
+            tell(f"  {error}")
             summary.append(f"{item.address:20} not run: {error}")
             continue
-        costs += item.sizes[options.size].cost().seconds
         if done is not None:
             said = Counter(claim.verdict for claim in done.claims)
             words = ", ".join(f"{said[verdict]} {verdict}" for verdict in ("yes", "no", "not decided") if said[verdict])
@@ -82,25 +134,16 @@ def _several(chosen: list[Item], options: argparse.Namespace) -> int:
             summary.append(
                 f"{item.address:20} {seconds:6,.0f} s, {busy:6,.0f} s of this process; claims: {words or 'none'}"
             )
-    if options.dry_run:
-        say(f"Together: about {hours(costs / 3600)}, less where items share runs")
-    for line in summary:
-        say(line)
-    return 0
+    return summary
 
 
-def _ended() -> int:
-    say("Ended; what was done is kept, and the same command goes on from there.")
-    return 130
-
-
-def _one(item: Item, options: argparse.Namespace) -> Done | None:
+def _one(item: Item, options: argparse.Namespace, tell: Callable[[str], None]) -> Done | None:
     """None where it is only priced."""
     from llc_core.studies.papers.running import cost_of, run_item
 
     cost = cost_of(item, options.size)
-    say(f"{item.address} ({options.size}): {item.title}")
-    say(f"{cost.words}: about {hours(cost.seconds / 3600)} and {cost.megabytes:,.0f} MB on this machine", flush=True)
+    tell(f"{item.address} ({options.size}): {item.title}")
+    tell(f"{cost.words}: about {hours(cost.seconds / 3600)} and {cost.megabytes:,.0f} MB on this machine")
     if options.dry_run:
         return None
     done = run_item(
@@ -112,13 +155,13 @@ def _one(item: Item, options: argparse.Namespace) -> Done | None:
         mnist=options.mnist,
         uci=options.uci,
         cifar=options.cifar,
-        say=lambda line: say(f"  {line}", flush=True),
+        say=lambda line: tell(f"  {line}"),
     )
     for line in done.found.table:
-        say(line)
+        tell(line)
     for claim in done.claims:
-        say(f"- {claim}")
+        tell(f"- {claim}")
     if item.lacks:
-        say(f"Missing: {item.lacks}.")
-    say(f"Figure and claims are in {done.page}, all numbers in {done.numbers}.")
+        tell(f"Missing: {item.lacks}.")
+    tell(f"Figure and claims are in {done.page}, all numbers in {done.numbers}.")
     return done

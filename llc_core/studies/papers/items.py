@@ -196,6 +196,7 @@ def page(folder: Path = FOLDER) -> str:
         "- Figure, claims and numbers go to the folder that `--out` names. The same command goes on where it was ended.",
         "- A claim is decided where two standard errors leave no doubt. Few repeats need more, by Student's distribution.",
         "- Of a paper, and of all, the end says how long each item took and how many claims hold.",
+        "- Of all, as many papers run side by side as there are cores.",
         "- `--device cuda` runs the sweeps of paper 000 and the pictures of paper 002 on a GPU.",
         "- `--mnist FOLDER`, `--uci FOLDER` and `--cifar FOLDER` name files of data that do not ship here.",
         "- The printed sizes of some items need them.",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
 
+from llc_core.cli import paper
 from llc_core.cli.commands import main
 from llc_core.studies.papers import running
 from llc_core.studies.papers.claims import Claim
@@ -19,6 +21,7 @@ def ran(monkeypatch):
 
     def run_item(item, size, folder, **others):
         seen.append(item.address)
+        assert others["workers"] == 1
         if item.name == "figure-2":
             raise ValueError("This item needs a file; give it.")
         claims = [Claim("a", True, "1"), Claim("b", None, "2")]
@@ -30,7 +33,7 @@ def ran(monkeypatch):
 
 @pytest.mark.parametrize("asked", ["003", "all"])
 def test_what_can_be_run_is(ran, capsys, asked):
-    assert main(["paper", asked]) == 0
+    assert main(["paper", asked, "--workers", "1"]) == 0
     wanted = [item.address for item in items() if item.sizes and asked in (item.paper, "all")]
     assert ran == wanted
     summary = capsys.readouterr().out.splitlines()[-len(wanted) :]
@@ -39,6 +42,18 @@ def test_what_can_be_run_is(ran, capsys, asked):
         assert line.endswith(
             "not run: This item needs a file; give it." if "/figure-2 " in line else "1 yes, 1 not decided"
         )
+
+
+def test_several_papers_run_side_by_side(ran, monkeypatch, capsys):
+    """Threads stand for processes. Each line of the runs says which paper it is of; at the end they stand in their order."""
+    monkeypatch.setattr(paper, "ProcessPoolExecutor", lambda side, mp_context: ThreadPoolExecutor(side))
+    assert main(["paper", "all", "--workers", "3"]) == 0
+    wanted = [item.address for item in items() if item.sizes]
+    assert sorted(ran) == sorted(wanted) and ran != wanted
+    *lines, _ = said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said[-len(wanted) :]] == wanted
+    papers = {address.split("/")[0] for address in wanted}
+    assert all(line.split(" | ")[0] in papers for line in lines[: -len(wanted) + 1])
 
 
 def test_a_paper_is_priced(ran, capsys):
