@@ -1,7 +1,7 @@
 """Compiled loops are kept on disk: the next process loads in milliseconds what takes a second or two to compile.
 
 numba keeps a loop only where its own file says all about it. The loops of the line, the plane and the cells call functions that
-samplers and landscapes bring, so that their files are named after these functions here, and after all source of the engine.
+samplers and landscapes bring, so that their files are named after these functions here, and after all source that these can call.
 They lie where numba keeps those of `philox_kernel`: in NUMBA_CACHE_DIR, else in `__pycache__` beside the loop.
 
 Holds for numba 0.68.1.
@@ -19,6 +19,8 @@ from types import ModuleType
 from typing import Any
 
 ENGINE = Path(__file__).resolve().parents[1]
+ABOVE = frozenset({"auditing", "cli", "compat", "networks", "references", "studies", "sweeps"})
+"""Folders of the engine of which no loop calls anything: those with loops and what they call import nothing from them."""
 DIGITS = 16
 
 
@@ -26,7 +28,7 @@ def keep(loop: Any, functions: Sequence[Callable[..., Any]], *settings: Any) -> 
     """The same loop, a dispatcher of numba, loaded from the disk at its first call if it was kept there, else kept after it.
 
     functions: what it calls that differs from loop to loop of its kind.  settings: what else it is made of, as text.
-    A loop is kept only where all its functions are of the engine and have no numbers of their own, so that its source is all
+    A loop is kept only where all its functions are of the engine, below `ABOVE`, and have no numbers of their own, so that its source is all
     they are made of: formulas that visitors type and samplers of a notebook leave nothing on the disk.
     """
     names = [_name(function) for function in functions]
@@ -41,7 +43,7 @@ def _name(function: Callable[..., Any]) -> str:
     """What a function of the engine is, the same in every process; empty for any other, and where it has variables
     of its own other than a module, numpy or torch."""
     module, code = getattr(function, "__module__", ""), getattr(function, "__code__", None)
-    if module.split(".")[0] != ENGINE.name or code is None:
+    if module.split(".")[0] != ENGINE.name or code is None or ABOVE & set(module.split(".")[1:2]):
         return ""
     own = [cell.cell_contents for cell in function.__closure__ or ()]
     if not all(isinstance(value, ModuleType) for value in own):
@@ -54,9 +56,11 @@ def _name(function: Callable[..., Any]) -> str:
 
 @lru_cache(maxsize=1)
 def source() -> str:
-    """A digest of all source of the engine: a kept loop has constants in it, and code of what it calls."""
+    """A digest of all source of the engine but `ABOVE`: a kept loop has constants in it, and code of what it calls."""
     found = hashlib.sha256()
     for path in sorted(ENGINE.rglob("*.py")):
+        if path.relative_to(ENGINE).parts[0] in ABOVE:
+            continue
         content = path.read_bytes()
         found.update(f"{path.relative_to(ENGINE)} {len(content)}\n".encode() + content)
     return found.hexdigest()[:DIGITS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,35 +24,39 @@ PLACES["settings"] = [
     "llc_core/stationary",
 ]  # fmt: skip
 """What the engine says there too."""
-TEXTS = {name: reading.shown(ROOT, *places) for name, places in PLACES.items()}
 EVERY = pytest.mark.parametrize("name", PLACES)
+
+
+@cache
+def texts(name):
+    return reading.shown(ROOT, *PLACES[name])
 
 
 @EVERY
 def test_sentences_are_short(name):
-    assert not list(reading.too_long(TEXTS[name]))
+    assert not list(reading.too_long(texts(name)))
 
 
 @EVERY
 def test_words_are_those_of_the_field(name):
-    assert not list(reading.banned(TEXTS[name]))
+    assert not list(reading.banned(texts(name)))
 
 
 def test_errors_of_the_engine_use_the_words_of_the_field():
     places = [f"llc_core/{path.name}" for path in (ROOT / "llc_core").glob("[a-z]*") if path.name != "studies"]
-    texts = reading.shown(ROOT, *places)
-    assert len(texts) > 1000 and not list(reading.banned(texts))
+    found = reading.shown(ROOT, *places)
+    assert len(found) > 1000 and not list(reading.banned(found))
 
 
 @EVERY
 def test_a_page_asks_for_few_years_of_school(name):
-    assert reading.grade(text.words for text in TEXTS[name]) <= reading.GRADE
+    assert reading.grade(text.words for text in texts(name)) <= reading.GRADE
 
 
 def test_texts_are_found():
     """Lessons, questions, tips, notes and errors: what is asked of nothing is always met."""
-    assert len(PAGES) >= 8 and all(len(texts) > 20 for texts in TEXTS.values())
-    all_words = "\n".join(text.words for texts in TEXTS.values() for text in texts)
+    assert len(PAGES) >= 8 and all(len(texts(name)) > 20 for name in PLACES)
+    all_words = "\n".join(text.words for name in PLACES for text in texts(name))
     for words in (
         "Watch the estimate reach the exact value.",
         "How many parameters does this network use?",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from pathlib import Path
 
@@ -97,6 +98,17 @@ def test_a_function_is_named_by_its_code_and_not_where_it_has_numbers_of_its_own
     assert not name(stranger) and not name(twin)
     stranger.__module__ = MOVE.__module__
     assert not name(stranger), "its number is not in the source of the engine"
+
+
+def test_nothing_that_a_loop_calls_stands_where_the_digest_does_not_look():
+    above = re.compile(rf"llc_core\.({'|'.join(kept_kernels.ABOVE)})\b|from llc_core import")
+    folders = ("compute", "engine", "interactions", "line", "plane", "potentials", "samplers")
+    files = [path for folder in folders for path in (kept_kernels.ENGINE / folder).rglob("*.py")]
+    assert len(files) > 100
+    assert not [path for path in files if above.search(path.read_text())]
+    own = twin(MOVE)
+    own.__module__ = "llc_core.studies.law"
+    assert kept_kernels._name(MOVE) and not kept_kernels._name(own)
 
 
 def test_a_loop_of_strangers_leaves_nothing_on_the_disk(folder):

@@ -93,7 +93,7 @@ def test_what_was_done_becomes_burn_in_only_where_half_of_it_was(tiny, burn_in):
     assert current.burn_in == {0.0: 0, 0.2: 60, 100: 100, 200: 300, 0.75: 300}[burn_in]
 
 
-@pytest.mark.parametrize("gradient", ["minibatch", "control_variate"])
+@pytest.mark.parametrize("gradient", few(["minibatch", "control_variate"], 1, rare=False))
 @pytest.mark.parametrize("baseline", few(["first_batch", "same_batch"], 1))
 def test_with_minibatches(tiny, gradient, baseline):
     config = RunConfig(

@@ -381,7 +381,10 @@ def test_short_chains_tell_u_from_v():
     assert len(rows) == 100 and float(rows[7]["llc_U"]) == progress.llc["U"][7]
 
 
-@pytest.mark.parametrize("name, value, multiplicity", [("crossing", 0.5, 2), ("prior", 2 / 3, 1), ("U", 0.5, 1)])
+@pytest.mark.parametrize(
+    "name, value, multiplicity",
+    few([("crossing", 0.5, 2), ("prior", 2 / 3, 1), ("U", 0.5, 1)], 1, unpack=True, rare=False),
+)
 def test_the_volume_panel_shows_the_fitted_coefficient(turned, name, value, multiplicity):
     view = turned
     view.on_preset(name)
