@@ -54,7 +54,7 @@ WALKS = (
     Walk("decisions", "Decisions", "Rounds", ("bandit", "rounds"), 900, 20, ("tr:has(th:text('Left')) td",)),
     Walk("your-network", "Your network", "Steps", ("steps",), 40_000, 400, ("[data-key=llc]",)),
     Walk("polygons", "Polygons", "Steps", ("steps",), 100_000, 1_000, ("[data-key=llc]",)),
-    Walk("stages", "Stages", "Steps at each rest", ("steps",), 6_000, 60, ("[data-key=llc]",), times=5),
+    Walk("stages", "Stages", "Steps at each rest", ("steps",), 10_000, 100, ("[data-key=llc]",), times=5),
 )  # fmt: skip
 BENCHMARK = ("benchmark", "Benchmark")
 """The page on which nothing runs by itself."""
