@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -80,15 +81,23 @@ def _inversions(ranks: np.ndarray) -> int:
 
 __all__ = [
     "ESTIMATOR_WORDS", "ESTIMATORS", "THROWN", "TRUTH_WORDS", "TRUTHS", "Accuracy", "Curve", "Row", "accuracy", "curves",
-    "error_of", "estimate_of", "finite_or_nan", "left_out", "lost", "ordered_pairs", "present", "select", "with_few_missing",
+    "error_of", "estimate_of", "few_missing", "finite_or_nan", "left_out", "lost", "ordered_pairs", "present", "select",
+    "with_few_missing",
 ]  # fmt: skip
 
 GRADIENTS = ("minibatch", "control_variate", "full")
 PAPER = ("SGLD", "RMSPropSGLD", "AdamSGLD", "SGHMC", "SGNHT")
 """The samplers of Hitchcock & Hoogland come first everywhere."""
 CLOSE = 0.05
-MOST_NAN = 0.1
-"""A step size at which more problems than this have no estimate is not a good one, however accurate the others are."""
+
+
+def few_missing(count: Any, total: Any) -> Any:
+    """Whether less than a tenth of `total` problems have no estimate, `count` of them being those that have one; of numbers or arrays.
+
+    What Hitchcock & Hoogland draw of mean against sd, and the one rule here: another step size is not a good one, however accurate the
+    others are. Counted in whole problems: 1 − 9/10 is less than .1 in floating point.
+    """
+    return (count > 0) & (10 * (total - count) < total)
 
 
 @dataclass(frozen=True)
@@ -125,16 +134,8 @@ class Curve:
 
     @property
     def usable(self) -> np.ndarray:
-        """[S] whether there are estimates of nearly all problems."""
-        return (self.count > 0) & (self.nan <= MOST_NAN)
-
-    @property
-    def few_missing(self) -> np.ndarray:
-        """[S] whether less than a tenth of the problems have no estimate: what Hitchcock & Hoogland draw of mean against sd.
-
-        Counted in whole problems: 1 − 9/10 is less than .1 in floating point.
-        """
-        return (self.count > 0) & (10 * (self.total - self.count) < self.total)
+        """[S] whether there are estimates of nearly all problems: `few_missing`."""
+        return np.asarray(few_missing(self.count, self.total))
 
     @property
     def best(self) -> int | None:
@@ -198,8 +199,8 @@ class Accuracy:
 
     @property
     def usable(self) -> bool:
-        """Whether there are estimates of nearly all problems."""
-        return self.count > 0 and self.nan <= MOST_NAN
+        """Whether there are estimates of nearly all problems: `few_missing`."""
+        return bool(few_missing(self.count, self.total))
 
 
 def curves(
@@ -276,15 +277,12 @@ def _curve(sampler: str, gradient: str, groups: list[np.ndarray], of: _Columns) 
 
 def with_few_missing(found: Iterable[Curve]) -> list[Curve]:
     """The same curves, without mean and sd at the step sizes that have not `few_missing`: nan there."""
-    return [
-        replace(c, mean=np.where(c.few_missing, c.mean, np.nan), sd=np.where(c.few_missing, c.sd, np.nan))
-        for c in found
-    ]
+    return [replace(c, mean=np.where(c.usable, c.mean, np.nan), sd=np.where(c.usable, c.sd, np.nan)) for c in found]
 
 
 def left_out(found: Iterable[Curve]) -> tuple[int, int]:
     """(step sizes that `with_few_missing` leaves out, all step sizes) of all curves."""
-    kept = [c.few_missing for c in found]
+    kept = [c.usable for c in found]
     return sum(int((~each).sum()) for each in kept), sum(map(len, kept))
 
 

@@ -17,8 +17,8 @@ def table_words(cut: bool = True) -> str:
     """cut: whether estimates that are too large count as missing."""
     large = f", and an estimate above {THROWN} times half the number of parameters as missing" if cut else ""
     return (
-        "Each row is at its best step size, that of the least root mean square relative error. Step sizes at which more than a tenth "
-        f"of the problems has no estimate are left out. A missing estimate counts as wrong by 100% there{large}. Decades: the longest row of "
+        "Each row is at its best step size, that of the least root mean square relative error. Step sizes at which a tenth or more "
+        f"of the problems have no estimate are left out. A missing estimate counts as wrong by 100% there{large}. Decades: the longest row of "
         "neighbouring step sizes whose mean is within ±5%. ✓: within ±5% on average. Of several runs of one problem at one step "
         "size the longest counts."
     )

@@ -15,7 +15,7 @@ from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 from llc_core.sweeps.costs import rough_seconds
 from llc_core.sweeps.judging import ESTIMATORS, TRUTHS, estimate_of
 from llc_core.sweeps.runner import run_sweep
-from llc_core.sweeps.series import MOST_NAN, Row, counted_pairs, curves
+from llc_core.sweeps.series import Row, counted_pairs, curves, few_missing
 from llc_core.sweeps.spec import SweepSpec
 from llc_core.sweeps.store import results
 
@@ -40,8 +40,8 @@ class Errors:
     bounds: np.ndarray
 
     def usable(self, some: np.ndarray) -> np.ndarray:
-        """[S] whether nearly all of these problems have an estimate."""
-        return np.isnan(self.errors[:, some]).mean(axis=1) <= MOST_NAN
+        """[S] whether nearly all of these problems have an estimate: `few_missing`."""
+        return np.asarray(few_missing((~np.isnan(self.errors[:, some])).sum(axis=1), len(some)))
 
     def size(self, some: np.ndarray) -> np.ndarray:
         """[S] root mean square error, a missing estimate counting as 100%; inf where too many are missing."""

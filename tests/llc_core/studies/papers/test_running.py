@@ -119,7 +119,10 @@ def test_a_wider_range_of_step_sizes_is_found():
 
 def test_missing_estimates_end_a_range():
     errors = synthetic(2.0)
-    errors.errors[8:, :10] = np.nan
+    errors.errors[8:, :4] = np.nan
+    assert errors.usable(np.arange(50)).all(), "4 of 50 are less than a tenth"
+    errors.errors[8:, :5] = np.nan
+    assert errors.usable(np.arange(50)).tolist() == [True] * 8 + [False] * 9, "as the paper's figure leaves out 10%"
     assert errors.decades(np.arange(50), 0.2) < 1.2
 
 
