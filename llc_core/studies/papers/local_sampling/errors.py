@@ -1,0 +1,100 @@
+"""Relative errors of λ̂ by step size of one sampler, and what they say of it: how wide a range of step sizes works, how it orders
+networks, and how it fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from llc_core.sweeps.judging import TRUTHS, estimate_of
+from llc_core.sweeps.series import Row, counted_pairs, few_missing
+
+WRONG = 0.5
+"""Relative error of a run that has failed."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What one sampler found. step_size [S].  estimates, errors [S, P]: λ̂ and its relative error, nan where there is none.
+    truths [P].  bounds [P]: half the number of parameters, which no coefficient exceeds."""
+
+    step_size: np.ndarray
+    estimates: np.ndarray
+    errors: np.ndarray
+    truths: np.ndarray
+    bounds: np.ndarray
+
+    def usable(self, some: np.ndarray) -> np.ndarray:
+        """[S] whether nearly all of these problems have an estimate: `few_missing`."""
+        return np.asarray(few_missing((~np.isnan(self.errors[:, some])).sum(axis=1), len(some)))
+
+    def size(self, some: np.ndarray) -> np.ndarray:
+        """[S] root mean square error, a missing estimate counting as 100%; inf where too many are missing."""
+        square = np.where(np.isnan(self.errors), 1.0, self.errors)[:, some] ** 2
+        return np.where(self.usable(some), np.sqrt(square.mean(axis=1)), np.inf)
+
+    def best(self, some: np.ndarray) -> float:
+        """The least root mean square error."""
+        return float(self.size(some).min())
+
+    def decades(self, some: np.ndarray, within: float) -> float:
+        """Decades of step size over which |mean error| is within `within`, between points along straight lines; 0 without any."""
+        mean = mean_of(self.errors[:, some])
+        fine = np.where(self.usable(some) & np.isfinite(mean), np.abs(mean), np.inf)
+        x, width, longest = np.log10(self.step_size), 0.0, 0.0
+        for i in range(1, len(x)):
+            width = width if fine[i - 1] <= within else 0.0
+            low, high = sorted(fine[i - 1 : i + 1])
+            if low <= within and np.isfinite(high):
+                width += (x[i] - x[i - 1]) * (1.0 if high <= within else (within - low) / (high - low))
+            longest = max(longest, width)
+        return longest
+
+    def order(self, some: np.ndarray) -> float:
+        """Share of pairs in the right order at the best step size."""
+        some = np.unique(some)
+        here = self.estimates[int(self.size(some).argmin()), some]
+        there = np.isfinite(here)
+        right, pairs = counted_pairs(self.truths[some][there], here[there])
+        return right / pairs if pairs else math.nan
+
+    def seen_to_fail(self, some: np.ndarray) -> float:
+        """Of the failed runs above the best step size, the share that has no estimate, or one outside of what a coefficient can be:
+        from 0 to half the number of parameters."""
+        above = np.arange(len(self.step_size)) > int(self.size(some).argmin())
+        errors, estimates = self.errors[above][:, some], self.estimates[above][:, some]
+        failed = ~(np.abs(errors) <= WRONG)
+        seen = np.isnan(estimates) | (estimates > self.bounds[some]) | (estimates < 0)
+        return float((seen & failed).sum() / failed.sum()) if failed.any() else math.nan
+
+
+def errors_of(rows: Sequence[Row], estimator: str, truth: str) -> Errors:
+    """Of the rows of one sampler and gradient: every problem at every step size, once."""
+    steps = sorted({float(row["step_size"]) for row in rows})
+    names = sorted({(row["size_class"], row["ranks"], row["problem"]) for row in rows})
+    found = np.full((len(steps), len(names)), np.nan)
+    truths, bounds = np.full(len(names), np.nan), np.full(len(names), np.nan)
+    places = {step: i for i, step in enumerate(steps)}, {name: j for j, name in enumerate(names)}
+    for row in rows:
+        j = places[1][row["size_class"], row["ranks"], row["problem"]]
+        found[places[0][float(row["step_size"])], j] = estimate_of(row, estimator, cut=False)
+        if row[TRUTHS[truth]] is not None:
+            truths[j], bounds[j] = row[TRUTHS[truth]], row["dim"] / 2
+    positive = np.where(truths > 0, truths, np.nan)
+    return Errors(np.array(steps), found, found / positive - 1, truths, bounds)
+
+
+def mean_of(errors: np.ndarray) -> np.ndarray:
+    """Over the problems with an estimate, [S]; nan without any."""
+    count = np.isfinite(errors).sum(axis=1)
+    return np.where(count > 0, np.nansum(errors, axis=1) / np.maximum(count, 1), np.nan)
+
+
+def sd_of(errors: np.ndarray) -> np.ndarray:
+    """Over the problems with an estimate, divisor count − 1, [S]; nan below two."""
+    count = np.isfinite(errors).sum(axis=1)
+    spread = np.nansum((errors - mean_of(errors)[:, None]) ** 2, axis=1) / np.maximum(count - 1, 1)
+    return np.where(count > 1, np.sqrt(spread), np.nan)
