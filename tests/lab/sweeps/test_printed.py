@@ -33,8 +33,18 @@ def test_what_is_called_printed_is_printed(name):
     assert spec.gradients == ("minibatch",) and spec.interaction is None
     assert spec.localization in (None, 1.0) and spec.n_beta is None, "γ = 1 and n/log n of their networks"
     samplers = [build(values) for values in spec.samplers]
-    assert tuple(sampler.name for sampler in samplers) == PAPER
-    assert [sampler.dynamics for sampler in samplers if hasattr(sampler, "dynamics")] == ["printed", "printed"]
+    assert tuple(sampler.name for sampler in samplers[:5]) == PAPER
+    dynamics = [(sampler.name, sampler.dynamics) for sampler in samplers if hasattr(sampler, "dynamics")]
+    assert dynamics[:2] == [("SGHMC", "printed"), ("SGNHT", "printed")]
+    beside = [] if name == "1K" else [("SGHMC", "corrected"), ("SGNHT", "corrected")]
+    assert dynamics[2:] == beside and len(samplers) == 5 + len(beside)
+
+
+def test_the_small_figures_share_their_rows_and_have_both_dynamics():
+    small = [find(f"000/{name}").sizes["small"].sweep for name in OF_THE_PAPER if name != "figure-7"]
+    assert len(small) == 4 and all(spec == small[0] for spec in small)
+    for spec in (small[0], find("000/figure-7").sizes["small"].sweep):
+        assert {*spec.step_sizes} >= {"SGHMC", "SGHMC(dynamics=printed)", "SGNHT", "SGNHT(dynamics=printed)"}
 
 
 @pytest.mark.slow

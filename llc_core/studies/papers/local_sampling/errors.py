@@ -40,6 +40,23 @@ class Errors:
         """The least root mean square error."""
         return float(self.size(some).min())
 
+    def place(self, some: np.ndarray) -> int | None:
+        """Of the best step size, that of the least `size`; None where too many estimates are missing at all of them."""
+        size = self.size(some)
+        return int(size.argmin()) if np.isfinite(size.min()) else None
+
+    def at_best(self, some: np.ndarray) -> tuple[float, float]:
+        """Mean and standard deviation of λ̂/λ at the best step size; nan without one."""
+        i = self.place(some)
+        if i is None:
+            return math.nan, math.nan
+        errors = self.errors[i : i + 1, some]
+        return 1 + float(mean_of(errors)[0]), float(sd_of(errors)[0])
+
+    def lost_at_the_largest(self, some: np.ndarray) -> float:
+        """Share of these problems without an estimate at the largest step size."""
+        return float(np.isnan(self.errors[-1, some]).mean())
+
     def decades(self, some: np.ndarray, within: float) -> float:
         """Decades of step size over which |mean error| is within `within`, between points along straight lines; 0 without any."""
         mean = mean_of(self.errors[:, some])
@@ -54,17 +71,21 @@ class Errors:
         return longest
 
     def order(self, some: np.ndarray) -> float:
-        """Share of pairs in the right order at the best step size."""
+        """Share of pairs in the right order at the best step size; nan without one."""
         some = np.unique(some)
-        here = self.estimates[int(self.size(some).argmin()), some]
+        i = self.place(some)
+        if i is None:
+            return math.nan
+        here = self.estimates[i, some]
         there = np.isfinite(here)
         right, pairs = counted_pairs(self.truths[some][there], here[there])
         return right / pairs if pairs else math.nan
 
     def seen_to_fail(self, some: np.ndarray) -> float:
         """Of the failed runs above the best step size, the share that has no estimate, or one outside of what a coefficient can be:
-        from 0 to half the number of parameters."""
-        above = np.arange(len(self.step_size)) > int(self.size(some).argmin())
+        from 0 to half the number of parameters. Without a best step size all are above it."""
+        best = self.place(some)
+        above = np.arange(len(self.step_size)) > (-1 if best is None else best)
         errors, estimates = self.errors[above][:, some], self.estimates[above][:, some]
         failed = ~(np.abs(errors) <= WRONG)
         seen = np.isnan(estimates) | (estimates > self.bounds[some]) | (estimates < 0)
@@ -85,6 +106,21 @@ def errors_of(rows: Sequence[Row], estimator: str, truth: str) -> Errors:
             truths[j], bounds[j] = row[TRUTHS[truth]], row["dim"] / 2
     positive = np.where(truths > 0, truths, np.nan)
     return Errors(np.array(steps), found, found / positive - 1, truths, bounds)
+
+
+def ratio(one: Errors, other: Errors, some: np.ndarray) -> float:
+    """Mean λ̂/λ of one sampler over that of another at the smallest step size of both; nan where either lacks too many estimates there.
+
+    Both are of the same problems in the same order.
+    """
+    steps = np.intersect1d(one.step_size, other.step_size)
+    if not len(steps):
+        return math.nan
+    means = []
+    for each in (one, other):
+        i = int(np.searchsorted(each.step_size, steps[0]))
+        means.append(1 + float(mean_of(each.errors[i : i + 1, some])[0]) if each.usable(some)[i] else math.nan)
+    return means[0] / means[1]
 
 
 def mean_of(errors: np.ndarray) -> np.ndarray:

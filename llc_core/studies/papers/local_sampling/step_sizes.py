@@ -10,19 +10,23 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import choice, hyper
-from llc_core.studies.papers.claims import Claim, Measured, at_least, less
-from llc_core.studies.papers.local_sampling.errors import Errors, errors_of, mean_of, sd_of
+from llc_core.studies.papers.claims import Claim, Measured, at_least, less, near
+from llc_core.studies.papers.local_sampling.errors import Errors, errors_of, mean_of, ratio, sd_of
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 from llc_core.sweeps.costs import rough_seconds
 from llc_core.sweeps.judging import ESTIMATORS, TRUTHS
 from llc_core.sweeps.runner import run_sweep
 from llc_core.sweeps.series import Row, curves
-from llc_core.sweeps.spec import SweepSpec
+from llc_core.sweeps.spec import SweepSpec, label_of
 from llc_core.sweeps.store import results
 
 FIGURES = ("relative_error", "nan_share", "mean_against_sd", "order_preservation")
 BASE, BETTER = "SGLD", ("RMSPropSGLD", "AdamSGLD")
 """The samplers that the paper's claims are about: the second ones against the first."""
+CORRECTED = ("SGHMC", "SGNHT")
+"""Samplers of which a sweep may have both: as printed, with half the force, and corrected."""
+DOUBLED = 0.5
+"""How far from 2 the ratio of their estimates may be: at a step size that is not 0, noise of minibatches heats the corrected one more."""
 SEEN = 0.9
 """Share of the failed runs that must be seen to have failed."""
 
@@ -135,11 +139,22 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
             claims.append(
                 at_least(f"{name} fails fast: too large a step is seen (share of the failed runs)", share, SEEN)
             )
+    for name in CORRECTED:
+        as_printed = found.get(label_of({"name": name, "dynamics": "printed"}))
+        if as_printed is not None and name in found:
+            claims.append(doubled(name, as_printed, found[name]))
     if printed is not None and BASE in found:
         theirs = Measured.resampled(printed.best, len(printed.truths))
         text = f"ours: {BASE} errs less with the loss at w0 on the same batch than by equation 3.8, with that of one minibatch (root mean square)"
         claims.append(less(text, ("same batch", of(BASE, Errors.best)[1]), ("equation 3.8", theirs)))
     return claims
+
+
+def doubled(name: str, printed: Errors, corrected: Errors) -> Claim:
+    """Ours: whether λ̂ of Algorithm 4 or 5 as printed is twice that with the whole force, as of exp(−U/2) beside exp(−U)."""
+    found = Measured.resampled(lambda some: ratio(printed, corrected, some), len(printed.truths))
+    text = f"ours: {name} as printed, with half the force, gives twice the λ̂ of the corrected one at the smallest ε (ratio)"
+    return near(text, found, 2.0, DOUBLED, "limit")
 
 
 def _plain(values: np.ndarray) -> list[float | None]:

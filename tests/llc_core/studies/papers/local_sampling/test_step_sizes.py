@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from llc_core.studies.papers.local_sampling.errors import errors_of
+from llc_core.studies.papers.local_sampling.errors import errors_of, ratio
 from llc_core.studies.papers.local_sampling.step_sizes import BASE, judged
 
 EVERY = np.arange(4)
@@ -43,3 +43,24 @@ def test_equation_3_8_is_judged_by_what_the_claim_says():
     said = [judged({BASE: one}, 0.2, printed=other)[-1] for one, other in ((right, off), (off, right), (right, right))]
     assert all(claim.text.startswith("ours: SGLD errs less with the loss at w0 on the same batch") for claim in said)
     assert [claim.holds for claim in said] == [True, False, None]
+
+
+@pytest.mark.parametrize("factor, holds", [(2.0, True), (1.7, True), (1.0, False), (3.0, False)])
+def test_what_the_correction_does_is_a_claim_for_each_pair(factor, holds):
+    """At the smallest step size of both, over sixteen networks; the other step sizes say something else."""
+    random = np.random.default_rng(0)
+    truths = np.linspace(10, 40, 16)
+    corrected = truths * (1 + random.normal(0, 0.05, 16))
+    found = {}
+    for name in ("SGHMC", "SGNHT"):
+        by = {1e-10: tuple(9 * truths), 1e-9: tuple(factor * truths), 1e-8: tuple(truths * random.normal(5, 1, 16))}
+        found[f"{name}(dynamics=printed)"] = errors_of(rows(by, name, truths), "same_batch", "global")
+        by = {1e-9: tuple(corrected), 1e-8: tuple(truths)}
+        found[name] = errors_of(rows(by, name, truths), "same_batch", "global")
+    claims = judged(found, 0.2)
+    assert [claim.text.split()[1] for claim in claims] == ["SGHMC", "SGNHT"]
+    assert [claim.holds for claim in claims] == [holds, holds] and "±" in claims[0].found
+    by_hand = factor * truths.sum() / truths.sum() / np.mean(corrected / truths)
+    assert ratio(found["SGHMC(dynamics=printed)"], found["SGHMC"], np.arange(16)) == pytest.approx(by_hand)
+    found["SGHMC"].errors[0, :2] = np.nan  # 2 of 16 are too many
+    assert [claim.holds for claim in judged(found, 0.2)] == [None, holds]
