@@ -12,6 +12,7 @@ import numpy as np
 from llc_core.fields import choice, hyper
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less, near
 from llc_core.studies.papers.local_sampling.errors import Errors, errors_of, mean_of, ratio, sd_of
+from llc_core.studies.papers.local_sampling.summaries import lines, plain, summary
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 from llc_core.sweeps.costs import rough_seconds
 from llc_core.sweeps.judging import ESTIMATORS, TRUTHS
@@ -71,7 +72,10 @@ class StepSizes(Study):
         found = self.by_sampler(rows)
         base = [row for row in rows if row["sampler"] == BASE]
         printed = errors_of(base, "printed", self.truth) if base and self.estimator != "printed" else None
-        return Found(judged(found, self.within, printed), self._numbers(found), lambda: self._figure(rows))
+        summaries = {name: summary(errors, self.within) for name, errors in found.items()}
+        numbers = {name: {**of, "summary": plain(summaries[name])} for name, of in self._numbers(found).items()}
+        claims = judged(found, self.within, printed)
+        return Found(claims, numbers, lambda: self._figure(rows), lines(summaries, self.within))
 
     def by_sampler(self, rows: Sequence[Row]) -> dict[str, Errors]:
         """By the name of the sampler; where there are several gradients, by both."""
@@ -89,13 +93,11 @@ class StepSizes(Study):
     def _numbers(self, found: Mapping[str, Errors]) -> dict[str, Any]:
         numbers = {}
         for name, errors in found.items():
-            every = np.arange(len(errors.truths))
             numbers[name] = {
                 "step sizes": errors.step_size.tolist(),
                 "mean error": _plain(mean_of(errors.errors)),
                 "sd": _plain(sd_of(errors.errors)),
                 "without an estimate": np.isnan(errors.errors).mean(axis=1).round(4).tolist(),
-                "decades": errors.decades(every, self.within),
             }
         return numbers
 

@@ -7,6 +7,7 @@ import pytest
 
 from llc_core.studies.papers.local_sampling.errors import errors_of, ratio
 from llc_core.studies.papers.local_sampling.step_sizes import BASE, judged
+from llc_core.studies.papers.local_sampling.summaries import COLUMNS, lines, plain, summary
 
 EVERY = np.arange(4)
 TRUTHS = (10.0, 11.0, 30.0, 40.0)
@@ -64,3 +65,39 @@ def test_what_the_correction_does_is_a_claim_for_each_pair(factor, holds):
     assert ratio(found["SGHMC(dynamics=printed)"], found["SGHMC"], np.arange(16)) == pytest.approx(by_hand)
     found["SGHMC"].errors[0, :2] = np.nan  # 2 of 16 are too many
     assert [claim.holds for claim in judged(found, 0.2)] == [None, holds]
+
+
+def test_every_number_of_the_table_is_that_by_hand():
+    found = summary(errors_of(rows(), "same_batch", "global"), 0.2)
+    assert tuple(found) == COLUMNS
+    assert {name: getattr(value, "value", value) for name, value in found.items()} == {
+        "decades of ε that work": pytest.approx(2 / 3 + 1 / 3, abs=1e-9),  # |mean error| 0.3, 0, 0.6 by straight lines
+        "best ε": 1e-8,
+        "λ̂/λ there": pytest.approx((1.1 + 0.9 + 1 + 1) / 4),
+        "its sd": pytest.approx((0.02 / 3) ** 0.5),
+        "pairs in order there": pytest.approx(5 / 6),
+        "largest ε": 1e-6,
+        "no λ̂ there": 0.5,
+        "failures seen": pytest.approx(4 / 7),
+    }
+    assert plain(found)["best ε"] == 1e-8 and plain(found)["λ̂/λ there"]["se"] > 0
+    head, row, words, *_ = (line.replace("\u0302", "") for line in lines({"SGLD": found}, 0.2))
+    assert row.split()[0] == "SGLD" and "50%" in row and "57%" in row and "1 ± " in row and "±20%" in words
+    assert head.index("no λ there") == row.index("50%"), "columns stand below each other"
+
+
+def test_step_sizes_that_lose_a_tenth_are_never_the_best():
+    """Twenty networks: 2 lost at the step size that is right in the mean, 1 lost at one that is 10% off."""
+    truths = tuple(np.linspace(10, 40, 20))
+    lost = lambda count, factor: tuple(None if i < count else factor * each for i, each in enumerate(truths))  # noqa: E731
+    found = summary(
+        errors_of(rows({1e-9: lost(1, 1.1), 1e-8: lost(2, 1.0)}, truths=truths), "same_batch", "global"), 0.2
+    )
+    assert found["best ε"] == 1e-9 and found["λ̂/λ there"].value == pytest.approx(1.1)
+    assert found["no λ̂ there"] == pytest.approx(0.1)
+
+
+def test_nothing_is_said_of_a_sampler_that_never_works():
+    found = summary(errors_of(rows({1e-9: (None, None, 1.0, 2.0)}), "same_batch", "global"), 0.2)
+    assert found["decades of ε that work"].value == 0 and plain(found)["best ε"] is None
+    assert lines({"SGLD": found}, 0.2)[1].count("no value") == 2, "λ̂/λ and order"
