@@ -19,13 +19,14 @@ WRONG = 0.5
 @dataclass(frozen=True)
 class Errors:
     """What one sampler found. step_size [S].  estimates, errors [S, P]: λ̂ and its relative error, nan where there is none.
-    truths [P].  bounds [P]: half the number of parameters, which no coefficient exceeds."""
+    truths [P].  bounds [P]: half the number of parameters, which no coefficient exceeds.  classes [P]: of sizes; None: all are of one."""
 
     step_size: np.ndarray
     estimates: np.ndarray
     errors: np.ndarray
     truths: np.ndarray
     bounds: np.ndarray
+    classes: np.ndarray | None = None
 
     def usable(self, some: np.ndarray) -> np.ndarray:
         """[S] whether nearly all of these problems have an estimate: `few_missing`."""
@@ -71,14 +72,16 @@ class Errors:
         return longest
 
     def order(self, some: np.ndarray) -> float:
-        """Share of pairs in the right order at the best step size; nan without one."""
+        """Share of pairs of one size class in the right order at the best step size; nan without one."""
         some = np.unique(some)
         i = self.place(some)
         if i is None:
             return math.nan
         here = self.estimates[i, some]
-        there = np.isfinite(here)
-        right, pairs = counted_pairs(self.truths[some][there], here[there])
+        kinds = np.zeros(len(some)) if self.classes is None else self.classes[some]
+        there = [np.isfinite(here) & (kinds == kind) for kind in np.unique(kinds)]
+        counts = [counted_pairs(self.truths[some][each], here[each]) for each in there]
+        right, pairs = (sum(part) for part in zip(*counts, strict=True))
         return right / pairs if pairs else math.nan
 
     def seen_to_fail(self, some: np.ndarray) -> float:
@@ -105,7 +108,8 @@ def errors_of(rows: Sequence[Row], estimator: str, truth: str) -> Errors:
         if row[TRUTHS[truth]] is not None:
             truths[j], bounds[j] = row[TRUTHS[truth]], row["dim"] / 2
     positive = np.where(truths > 0, truths, np.nan)
-    return Errors(np.array(steps), found, found / positive - 1, truths, bounds)
+    classes = np.array([size_class for size_class, _, _ in names])
+    return Errors(np.array(steps), found, found / positive - 1, truths, bounds, classes)
 
 
 def ratio(one: Errors, other: Errors, some: np.ndarray) -> float:

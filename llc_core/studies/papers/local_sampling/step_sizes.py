@@ -155,7 +155,7 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
 def doubled(name: str, printed: Errors, corrected: Errors) -> Claim:
     """Ours: whether λ̂ of Algorithm 4 or 5 as printed is twice that with the whole force, as of exp(−U/2) beside exp(−U)."""
     found = Measured.resampled(lambda some: ratio(printed, corrected, some), len(printed.truths))
-    text = f"ours: {name} as printed, with half the force, gives twice the λ̂ of the corrected one at the smallest ε (ratio)"
+    text = f"ours: {name} as printed, with half the force, gives about twice the λ̂ of the corrected one at the smallest ε (ratio)"
     return near(text, found, 2.0, DOUBLED, "limit")
 
 

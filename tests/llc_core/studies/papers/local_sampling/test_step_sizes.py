@@ -101,3 +101,9 @@ def test_nothing_is_said_of_a_sampler_that_never_works():
     found = summary(errors_of(rows({1e-9: (None, None, 1.0, 2.0)}), "same_batch", "global"), 0.2)
     assert found["decades of ε that work"].value == 0 and plain(found)["best ε"] is None
     assert lines({"SGLD": found}, 0.2)[1].count("no value") == 2, "λ̂/λ and order"
+
+
+def test_pairs_in_order_are_of_one_size_class():
+    """As the figure counts them: two classes of four, one pair of each the wrong way round; between classes nothing is counted."""
+    both = [*rows(), *rows(size_class="10K")]
+    assert errors_of(both, "same_batch", "global").order(np.arange(8)) == pytest.approx(10 / 12)
