@@ -189,14 +189,13 @@ class Heads(Study):
             return np.asarray(~((dead == 0) & (llc < LOST * middle) & (llc * LOST > middle)))
 
     def _claims(self, found: Mapping[str, Mapping[str, np.ndarray]]) -> list[Claim]:
-        claims, spread, middle = [], {}, {}
+        claims, works, middle = [], {}, {}
         for label, of in found.items():
             lost = self._lost(of)
-            some = np.asarray(~lost.any(axis=0))
+            works[label] = np.asarray(~lost.any(axis=0))
+            some = works[label].copy()
             some[0] |= not some.any()
             kept = np.where(some, of["llc"], np.nan)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                spread[label] = Measured.of(np.nanstd(np.log10(np.where(kept[-1] > 0, kept[-1], np.nan)), axis=1))
             middle[label] = np.nanmean(kept, axis=2)
             rise = Measured.of(middle[label][-1] - middle[label][0])
             claims += [
@@ -207,8 +206,15 @@ class Heads(Study):
                 ),
             ]  # fmt: skip
         one, other = list(found)[:2]
+        both = works[one] & works[other]
         text = f"{other} depends less on ε than {one} where both work (sd of log₁₀ λ̂ over ε)"
-        claims.append(less(text, (other, spread[other]), (one, spread[one])))
+        if both.sum() < 2:  # over a single ε nothing spreads
+            claims.append(Claim(text, None, f"both work at {both.sum()} of {len(both)} ε"))
+        else:
+            spread = {
+                label: Measured.of(np.std(np.log10(found[label]["llc"][-1][:, both]), axis=1)) for label in (one, other)
+            }
+            claims.append(less(text, (other, spread[other]), (one, spread[one])))
         a, b = (middle[label].ravel() for label in (one, other))
         rank = Measured.resampled(lambda some: rank_correlation(a, b, some), len(a), seed=self.seed)
         claims.append(at_least("both samplers order heads and checkpoints alike (rank correlation)", rank, 0.7))

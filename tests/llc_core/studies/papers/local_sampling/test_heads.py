@@ -68,6 +68,16 @@ def test_planted_faults_are_named():
     assert found["both samplers order heads and checkpoints alike"] is False
 
 
+def test_spreads_over_step_sizes_are_compared_where_both_work():
+    """RMSProp works at one step size alone, or at the first two; SGLD is steady there, and not at the last."""
+    text = "RMSProp depends less on ε than SGLD where both work"
+    alone = np.where(np.arange(3) == 0, rising([1.0, 1.0, 1.0]), np.nan)
+    assert judged(SGLD=table(rising([1.0, 1.0, 1.0])), RMSProp=table(alone))[text] is None
+    steep = table(rising([1.0, 1.0, 2.5]))
+    assert judged(SGLD=steep, RMSProp=table(rising([0.8, 1.0, 1.0], 50.0)))[text] is False
+    assert judged(SGLD=steep, RMSProp=table(rising([0.8, 1.0, 1.0])))[text] is True
+
+
 def test_lost_heads_have_no_estimate():
     llc = np.ones((1, 3, 3))
     llc[0, 0, 2], llc[0, 1, 2] = np.nan, 3.5
