@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from llc_core.fields import choice
@@ -38,7 +38,11 @@ def study_of(item: Item, size: str) -> Study:
 
 
 def cost_of(item: Item, size: str) -> Cost:
-    return study_of(item, size).cost()
+    """Of an item at a size; its words say too what stands in place of what the title names."""
+    study = study_of(item, size)
+    cost, printed = study.cost(), item.sizes.get("paper", study)
+    instead = study.in_place_of(printed)
+    return replace(cost, words=f"{cost.words}, in place of {instead}") if instead else cost
 
 
 def run_item(
@@ -68,7 +72,7 @@ def run_item(
     page, numbers = (folder / f"{item.paper}-{item.name}.{size}.{ending}" for ending in ("html", "json"))
     title = f"{item.address}, {item.title} ({size})"
     told = [
-        f"What ran: {study.cost().words}.",
+        f"What ran: {cost_of(item, size).words}.",
         *map(str, found.claims),
         *([f"Missing: {item.lacks}."] if item.lacks else []),
     ]

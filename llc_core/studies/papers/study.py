@@ -68,6 +68,10 @@ class Study(Named):
         """What a run from its beginning would take here, by counts and by rates that are known; nothing is run for it."""
         raise NotImplementedError
 
+    def in_place_of(self, printed: Study) -> str:
+        """In words, what the printed size has where this one has something else that a title names; empty where that is the same."""
+        return ""
+
     def run(self, at: Place) -> Found:
         """All of it; what `at` has already is not made again."""
         raise NotImplementedError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,10 +54,14 @@ class StepSizes(Study):
         seconds, megabytes = rough_seconds(self.sweep)
         spec = self.sweep
         words = (
-            f"{len(spec.problems)} networks of {', '.join(spec.size_class)}, {len(spec.samplers)} samplers, "
-            f"{spec.chains} chain(s) of {spec.steps:,} steps"
+            f"{len(spec.samplers)} samplers, {spec.chains} chain(s) of {spec.steps:,} steps, "
+            f"{len(spec.problems)} networks of {in_words(spec.size_class)}"
         )
         return Cost(seconds, megabytes, words)
+
+    def in_place_of(self, printed: Study) -> str:
+        theirs = printed.sweep.size_class if isinstance(printed, StepSizes) else self.sweep.size_class
+        return "" if theirs == self.sweep.size_class else in_words(theirs)
 
     def run(self, at: Place) -> Found:
         spec = self.sweep.replace(device=at.device) if at.device else self.sweep
@@ -150,6 +155,15 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
         text = f"ours: {BASE} errs less with the loss at w0 on the same batch than by equation 3.8, with that of one minibatch (root mean square)"
         claims.append(less(text, ("same batch", of(BASE, Errors.best)[1]), ("equation 3.8", theirs)))
     return claims
+
+
+def in_words(classes: Sequence[str]) -> str:
+    """Size classes as their numbers of parameters: "about 1,000 parameters"; those of given widths by their names."""
+    sizes = [re.fullmatch(r"(\d+)([KM])", each) for each in classes]
+    if not all(sizes):
+        return ", ".join(classes)
+    *first, last = [f"{size[1]},000" if size[2] == "K" else f"{size[1]} million" for size in sizes if size]
+    return f"about {', '.join(first)}{' and ' if first else ''}{last} parameters"
 
 
 def doubled(name: str, printed: Errors, corrected: Errors) -> Claim:

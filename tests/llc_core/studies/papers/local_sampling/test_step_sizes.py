@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from llc_core.studies.papers.items import find
+from llc_core.studies.papers.local_sampling import step_sizes
 from llc_core.studies.papers.local_sampling.errors import errors_of, ratio
 from llc_core.studies.papers.local_sampling.step_sizes import BASE, judged
 from llc_core.studies.papers.local_sampling.summaries import COLUMNS, lines, plain, summary
+from llc_core.studies.papers.running import cost_of
 
 EVERY = np.arange(4)
 TRUTHS = (10.0, 11.0, 30.0, 40.0)
@@ -107,3 +110,17 @@ def test_pairs_in_order_are_of_one_size_class():
     """As the figure counts them: two classes of four, one pair of each the wrong way round; between classes nothing is counted."""
     both = [*rows(), *rows(size_class="10K")]
     assert errors_of(both, "same_batch", "global").order(np.arange(8)) == pytest.approx(10 / 12)
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("figure-3", "12 networks of about 1,000 parameters, in place of about 100 million parameters"),
+        ("figure-7", "6 networks of about 10,000 parameters, in place of about 100,000 parameters"),
+        ("figure-8", "in place of about 100,000, 1 million, 10 million and 100 million parameters"),
+    ],
+)
+def test_a_small_size_says_which_networks_ran(name, words, monkeypatch):
+    monkeypatch.setattr(step_sizes, "rough_seconds", lambda spec: (1.0, 1.0))
+    assert cost_of(find(f"000/{name}"), "small").words.endswith(words)
+    assert "in place of" not in cost_of(find(f"000/{name}"), "paper").words
