@@ -48,7 +48,7 @@ def plain(found: Mapping[str, float | Measured]) -> dict[str, Any]:
 
 def lines(summaries: Mapping[str, Mapping[str, float | Measured]], within: float) -> list[str]:
     """Plain text: a row for each sampler, and what its columns mean."""
-    rows = [("sampler", *COLUMNS)]
+    rows: list[tuple[str, ...]] = [("sampler", *COLUMNS)]
     rows += [(name, *(_cell(column, value) for column, value in found.items())) for name, found in summaries.items()]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     told = ["  ".join(c + " " * (w - _width(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
