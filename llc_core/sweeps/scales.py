@@ -27,6 +27,8 @@ TITLES = {
 }
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "hex", "star")
 FIRST = (*PAPER, "UnderdampedLangevin", "HMC")
+PRINTED = {"SGHMC(dynamics=printed)": 21, "SGNHT(dynamics=printed)": 23}
+"""Places, after those of all samplers, at which they have colours that no other sampler of the paper has."""
 SHORT = {"full": "full data", "control_variate": "control variate", "minibatch": "minibatch"}
 MARKS = (0.05, 0.2, 1.0, 5.0, 20.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7)
 FEW_MARKS = (0.05, 1.0, 20.0, 1e3, 1e5, 1e7)
@@ -94,7 +96,8 @@ def _plain(text: str) -> str:
 def look(sampler: str) -> tuple[str, str]:
     """(colour, marker) of a sampler: the same in every figure, and each pair used once."""
     known = [*FIRST, *sorted(set(samplers()) - set(FIRST))]
-    index = known.index(sampler) if sampler in known else len(known) + crc32(sampler.encode()) % 56
+    places = {**PRINTED, **{name: index for index, name in enumerate(known)}}
+    index = places[sampler] if sampler in places else len(known) + crc32(sampler.encode()) % 56
     return CHAINS[index % len(CHAINS)], MARKERS[index % len(MARKERS)]
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from synthetic_store import synthetic_rows
 
+from llc_core.samplers.registry import samplers
 from llc_core.sweeps.figures import FIGURES
-from llc_core.sweeps.scales import squeeze
-from llc_core.sweeps.series import curves
+from llc_core.sweeps.scales import PRINTED, look, squeeze
+from llc_core.sweeps.series import PAPER, curves
 
 hv = pytest.importorskip("holoviews", reason="holoviews is in an extra, and this file is also read with the core alone")
 GlyphRenderer = pytest.importorskip("bokeh.models").GlyphRenderer
@@ -67,3 +68,9 @@ def test_a_click_on_the_legend_finds_every_row_of_its_curve():
         keys = renderer.data_source.data["key"]
         assert set(keys) <= {c.key for c in FOUND} and len(renderer.view.filter.booleans) == len(keys)
     assert len(change.args["renderers"]) == 4
+
+
+def test_printed_and_corrected_samplers_are_told_apart():
+    looks = {name: look(name) for name in (*samplers(), *PRINTED)}
+    assert len(set(looks.values())) == len(looks)
+    assert len({looks[name][0] for name in (*PAPER, *PRINTED)}) == 7, "a colour each in the figures of the paper"
