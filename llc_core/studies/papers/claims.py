@@ -137,7 +137,7 @@ def agree(found: Measured, other: Measured, slack: float) -> bool | None:
     """Whether two numbers are no farther apart than the `reach` of their difference and `slack`; None without errors."""
     apart = found - other
     known = math.isfinite(apart.value) and math.isfinite(apart.se)
-    return abs(apart.value) <= apart.reach + slack if known else None
+    return bool(abs(apart.value) <= apart.reach + slack) if known else None
 
 
 def _sign(margin: Measured) -> bool | None:
@@ -146,4 +146,4 @@ def _sign(margin: Measured) -> bool | None:
         return None
     if abs(margin.value) < margin.reach:
         return None
-    return margin.value >= 0
+    return bool(margin.value >= 0)

@@ -42,6 +42,14 @@ def test_a_claim_is_decided_by_two_errors(claim, holds):
     assert claim.holds is holds
 
 
+def test_numbers_of_numpy_are_judged_by_a_plain_yes_or_no():
+    """numpy's own would be 1.0 in a report."""
+    one, two = (Measured(np.float64(value), np.float64(0.1)) for value in (1.0, 2.0))
+    judged = (less("", ("", one), ("", two)), near("", one, 1.0, 0.5), alike("", one, ("", two), 0.9), at_most("", two, 1.5))
+    assert [claim.holds for claim in judged] == [True, True, True, False]
+    assert {type(claim.holds) for claim in judged} == {bool}
+
+
 @pytest.mark.parametrize("repeats", [2, 3, 5, 50])
 def test_a_difference_of_nothing_is_decided_as_seldom_with_few_repeats_as_with_many(repeats):
     """By two normal errors three repeats would decide one claim in six. 4,000 claims, within four errors of their share, .0455."""
