@@ -14,7 +14,7 @@ from app.style.layout import cell, folded
 from llc_core.fields import Hyper, default_of, hyper_fields
 from llc_core.samplers.registry import samplers
 
-SPANS = {"step_size": (1e-5, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0), "a": (0.0, 5.0)}
+SPANS = {"step_size": (1e-6, 1.0), "stability": (1e-4, 10.0), "beta": (0.0, 3.0), "a": (0.0, 5.0)}
 """Reach of the sliders; typed entry takes the full range of a field."""
 HELP = {"step_size": "Size of one step. The prediction is for steps near 0."}
 NUMBER_FLEX = "1 1 clamp(135px, calc((400px - 100%) * 999), 100%)"

@@ -16,6 +16,7 @@ from app.pages.stationary_bias import texts as bias_texts
 from app.pages.stationary_bias.config import BiasConfig, on_the_line
 from app.pages.stationary_bias.controls.expression import FIRST_EXPRESSION
 from app.pages.stationary_bias.controls.points import FIRST_POINTS, parse_points
+from app.pages.stationary_bias.controls.sampler import SamplerPanel
 from app.pages.stationary_bias.job import BiasJob, DistanceLog, line_run, measure
 from app.pages.stationary_bias.page import StationaryBias
 from app.pages.stationary_bias.panels.exact import job as bias_exact
@@ -278,6 +279,13 @@ def test_the_section_on_the_estimate_reads_the_benchmark(tmp_path):
     rows = {entry["method"]: entry for entry in llc_errors.summary(loaded, 0.1)}
     assert rows["SGLD"]["gibbs"] == pytest.approx(0.125) and rows["RMSProp a=1e-4"]["gibbs_size"] == pytest.approx(0.5)
     assert "50.0%" in llc_errors.table(list(rows.values())) and "50.0%" in llc_errors.advice(loaded, 0.1)
+
+
+def test_the_slider_of_the_step_size_reaches_figure_2_of_the_paper():
+    panel = SamplerPanel("right")
+    panel.show({"name": "CorrectedPSGLD", "step_size": 2.5e-6})
+    field = panel._own["step_size"]
+    assert panel.value["step_size"] == 2.5e-6 and field.widget.start < math.log10(2.5e-6) < field.widget.end
 
 
 def test_an_automatic_step_gets_a_number():
