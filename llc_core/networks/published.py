@@ -1,4 +1,5 @@
-"""Networks and numbers of Deng et al. 2022 for pictures, by name. They are what the paper states; nothing here was run at that size."""
+"""Networks and numbers of Deng et al. 2022 for pictures, by name. They are what the paper states, but for
+those that `PictureSettings` names; nothing here was run at that size."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class PictureSettings(Settings):
     erase: put random rectangles into pictures.  tail: share of a cycle, at its end, in which the steps of cycles stay as they are and networks
     count.  correction: of swaps, in units of U.  reduced_from, reduced_every: from that epoch on, and so often, energies of chains that
     interact get new anchors, which take most of the batches' noise out of them; 0: never.
-    The paper states those, but for momentum, `factor` and decay on CIFAR; the following are this project's own choices too.
+    The paper states those, but for momentum, `factor`, decay and rate_of_theta on CIFAR; the following are this project's own choices too.
     draws_from: the epoch from which on the ends of epochs count.  hottest: of replica exchange, in units of T.
     Source: Deng, Liang, Hao, Lin & Liang 2022, section 5.4 and D.4.
     """

@@ -36,7 +36,7 @@ class PlaneLaw:
         return np.bincount(place, self.mass.ravel(), minlength=len(edges) - 1)
 
     def theta(self, edges: np.ndarray, zeta: float) -> np.ndarray:
-        """θ* ∝ (mass of the bin)^{1/ζ}, the fixed point of contour sampling. Source: Deng et al. 2022, theorem 1."""
+        """θ* ∝ (mass of the bin)^{1/ζ}, the fixed point of contour sampling. Source: Deng et al. 2022, equation 9 and lemma 1."""
         root = self.bins(edges) ** (1 / zeta)
         return root / root.sum()
 

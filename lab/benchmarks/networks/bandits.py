@@ -1,4 +1,4 @@
-"""Who eats the right mushrooms? Regret of nets that samplers move, beside exact linear regression (Deng et al., paper 002, 4.3).
+"""Who eats the right mushrooms? Regret of nets that samplers move, beside exact linear regression (Deng et al., paper 002, 5.3).
 
     python -m lab.benchmarks.networks.bandits
     python -m lab.benchmarks.networks.bandits --on made --seeds 10 --rounds 400 --small --agents all

@@ -1,4 +1,4 @@
-"""Chains that interact on the 25-mode plane, against its exact cell masses (paper 002, section 5.1)."""
+"""Chains that interact on the 25-mode plane, against its exact cell masses (paper 002, section 5.2)."""
 
 from __future__ import annotations
 

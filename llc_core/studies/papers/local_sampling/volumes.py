@@ -75,7 +75,13 @@ class Volumes(Study):
             rows[name] = row
             claims += [
                 near(f"{name}: the volume scales as ε^λ", Measured(row["slope"]), float(truth), NEAR, "λ"),
-                near(f"{name}: the power of −log ε is m − 1", Measured(row["m"] - 1), truth.multiplicity - 1, 0.0, "m − 1"),
+                near(
+                    f"{name}: the power of −log ε is m − 1",
+                    Measured(row["m"] - 1),
+                    truth.multiplicity - 1,
+                    0.0,
+                    "m − 1",
+                ),
             ]
             constant = regular_constant(loss.problem())
             if constant is not None:

@@ -45,7 +45,12 @@ def test_a_claim_is_decided_by_two_errors(claim, holds):
 def test_numbers_of_numpy_are_judged_by_a_plain_yes_or_no():
     """numpy's own would be 1.0 in a report."""
     one, two = (Measured(np.float64(value), np.float64(0.1)) for value in (1.0, 2.0))
-    judged = (less("", ("", one), ("", two)), near("", one, 1.0, 0.5), alike("", one, ("", two), 0.9), at_most("", two, 1.5))
+    judged = (
+        less("", ("", one), ("", two)),
+        near("", one, 1.0, 0.5),
+        alike("", one, ("", two), 0.9),
+        at_most("", two, 1.5),
+    )
     assert [claim.holds for claim in judged] == [True, True, True, False]
     assert {type(claim.holds) for claim in judged} == {bool}
 
