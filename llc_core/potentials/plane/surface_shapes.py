@@ -29,19 +29,30 @@ class SurfaceShape:
 # -- 25 modes -----------------------------------------------------------------------------------------------------------
 
 
+FAR = 20.0
+"""x² + y² from which on the energy grows with it besides, as printed: nothing of the box |x|, |y| ≤ 2.5 is there."""
+
+
 def _modes_energy(x: Any, y: Any, q: Any) -> Any:
-    return 0.2 * (x * x + y * y) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
+    r = x * x + y * y
+    return 0.2 * r + (r > FAR) * (r - FAR) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
 
 
 def _modes_with_slopes(x: Any, y: Any, q: Any) -> Any:
-    energy = 0.2 * (x * x + y * y) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
-    return energy, 0.4 * x + 4 * np.pi * np.sin(TWO_PI * x), 0.4 * y + 4 * np.pi * np.sin(TWO_PI * y)
+    r = x * x + y * y
+    far = r > FAR
+    energy = 0.2 * r + far * (r - FAR) - 2 * (np.cos(TWO_PI * x) + np.cos(TWO_PI * y))
+    pull = 0.4 + 2 * far
+    return energy, pull * x + 4 * np.pi * np.sin(TWO_PI * x), pull * y + 4 * np.pi * np.sin(TWO_PI * y)
 
 
 def _modes_tensor(x: Tensor, y: Tensor, q: Any) -> Any:
     wx, wy = TWO_PI * x, TWO_PI * y
-    energy = 0.2 * (x * x + y * y) - 2 * (wx.cos() + wy.cos())
-    return energy, 0.4 * x + 4 * np.pi * wx.sin(), 0.4 * y + 4 * np.pi * wy.sin()
+    r = x * x + y * y
+    far = r > FAR
+    energy = 0.2 * r + far * (r - FAR) - 2 * (wx.cos() + wy.cos())
+    pull = 2 * far  # whole numbers, so that 0.4 is never rounded to float32
+    return energy, 0.4 * x + pull * x + 4 * np.pi * wx.sin(), 0.4 * y + pull * y + 4 * np.pi * wy.sin()
 
 
 # -- mixtures: q = (count, then weight, x, y, sd of each) -----------------------------------------------------------------

@@ -22,7 +22,8 @@ KNOTS = 64
 class Surface(Potential):
     """An energy U(x, y), seen from w0 = (0, 0), a minimum; nβ is 1 and γ is 0 unless given.
 
-    name: "modes25", U = 0.2·(x² + y²) − 2·(cos 2πx + cos 2πy) in the box |x|, |y| ≤ 2.5 (Deng et al. 2022, appendix D.2);
+    name: "modes25", U = 0.2·(x² + y²) − 2·(cos 2πx + cos 2πy) + L, where L is x² + y² − 20 if that is above 0, and 0 otherwise, as
+    in the box |x|, |y| ≤ 2.5 (Deng et al. 2022, appendix D.2);
     "mixture" of Gaussians, `components` [[weight, x, y, sd], …] around w0 = the first; "sum", |x|^a + |y|^b; "product",
     |x|^a·|y|^b; "two_basins", (x − 1)²·(x² + y²)⁴, whose basins are a line (λ = ½) and a point (λ = ¼).
     box: half the side of a square outside of which the target is 0; None: there is none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import llc_core
 from llc_core.plane import PlaneRun, plane_law
@@ -43,6 +44,25 @@ def test_the_exact_masses_are_those_of_the_paper_s_target(masses):
     centre = [masses[2, 2], masses[2, 3], masses[2, 4], masses[3, 3], masses[3, 4], masses[4, 4]]
     assert centre == pytest.approx([0.0796, 0.0653, 0.0360, 0.0535, 0.0295, 0.0163], abs=1e-4)  # SPEC's four digits
     assert masses == pytest.approx(masses.T, abs=1e-9) and masses == pytest.approx(masses[::-1], abs=1e-9)
+
+
+def test_far_from_the_box_the_energy_grows_as_printed_and_slopes_follow_it(surface):
+    """Points on both sides of x² + y² = 20. Central differences of step h miss a slope by U‴h²/6 ≤ 16π³h²/6, 1e-8 here."""
+    x, y, h = np.array([0.3, 2.2, 3.1, 4.4, 4.7, -5.3]), np.array([-0.7, 2.4, 3.2, 0.5, -1.1, 2.6]), 1e-5
+    r = x**2 + y**2
+    assert ((r > 20) == [False, False, False, False, True, True]).all()
+    printed = 0.2 * r - 2 * (np.cos(2 * np.pi * x) + np.cos(2 * np.pi * y)) + np.where(r > 20, r - 20, 0)
+    assert surface.energy(x, y) + surface.bottom == pytest.approx(printed, abs=1e-12)
+    found = [
+        (surface.energy(x + h * a, y + h * b) - surface.energy(x - h * a, y - h * b)) / (2 * h)
+        for a, b in ((1, 0), (0, 1))
+    ]
+    loss, slopes = surface.excess_loss_and_grad(torch.from_numpy(np.stack([x, y], axis=1)))
+    assert loss.numpy() == pytest.approx(surface.energy(x, y), abs=1e-12)
+    assert slopes.numpy().T == pytest.approx(np.array(found), abs=1e-7)
+    scalar = [surface.shape.with_slopes(*place, surface.parameters) for place in zip(x, y, strict=True)]
+    assert np.array(scalar)[:, 1:] == pytest.approx(slopes.numpy(), abs=1e-12)
+    assert np.array(scalar)[:, 0] == pytest.approx(printed, abs=1e-12)
 
 
 @pytest.mark.slow
