@@ -18,13 +18,15 @@ from llc_core.fields import hyper, numbers
 from llc_core.potentials.bayesian.network import BayesianNetwork
 from llc_core.references.functions.finite_width import finite_width
 from llc_core.references.functions.nngp import nngp_posterior
-from llc_core.studies.papers.claims import Claim, Measured, alike, at_most, less
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 
 LEVEL = 0.8
 """Share of the chains in a band: from the 10% to the 90% quantile."""
 STEP = 0.025
 """The printed step of MALA is STEP/(n·H), in the full convention."""
+FACTOR = 1.5
+"""Between the widths of bands that count as alike."""
 GROUPS = 8
 """Groups of chains whose spread is the error of what all chains give together."""
 OPERATIONS_A_SECOND = 1.5e9
@@ -92,11 +94,9 @@ class Bands(Study):
                 )
             )
         for (narrow, one), (wide, other) in pairwise(rows.items()):
-            apart = np.abs(np.array(one["mean"]) - other["mean"])[inside].max() / float(
-                np.mean(np.array(other["sd"])[inside])
+            claims += alike_bands(
+                (f"H = {narrow}", f"H = {wide}"), *(np.array(each["functions"])[:, inside] for each in (one, other))
             )
-            text = f"the posterior of H = {narrow} is that of H = {wide} (largest distance of the exact means, in sd)"
-            claims.append(at_most(text, Measured(apart, max(float(one["se"]), float(other["se"]))), 0.15))
         numbers = {
             f"H = {width}": {key: row[key] for key in ("acceptance", "r_hat", "ess")} for width, row in rows.items()
         }
@@ -156,6 +156,33 @@ class Bands(Study):
             )
             drawn.append(plot * points)
         return beside_each_other(*drawn)
+
+
+def alike_bands(names: tuple[str, str], one: np.ndarray, other: np.ndarray) -> list[Claim]:
+    """Whether two bands over chains overlap at every input, and are as wide in the mean up to FACTOR; they need not be equal.
+
+    one, other: functions of both widths, [chains, P] each.
+    """
+
+    def edges(some: np.ndarray) -> np.ndarray:
+        """[2 widths, 2 ends, P]"""
+        return np.array([np.quantile(each[some], ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0) for each in (one, other)])
+
+    def shared(some: np.ndarray) -> float:
+        (low, high), wide = edges(some).swapaxes(0, 1), np.diff(edges(some), axis=1)[:, 0]
+        return float(((high.min(axis=0) - low.max(axis=0)) / wide.min(axis=0)).min())
+
+    def factor(some: np.ndarray) -> float:
+        wide = np.diff(edges(some), axis=1).mean(axis=(1, 2))
+        return float(wide.max() / wide.min())
+
+    both = f"the bands of {names[0]} and {names[1]}"
+    return [
+        at_least(
+            f"{both} overlap at every input (least part of the narrower one)", Measured.resampled(shared, len(one)), 0.0
+        ),
+        at_most(f"{both} are as wide (factor between the mean widths)", Measured.resampled(factor, len(one)), FACTOR),
+    ]
 
 
 @register
