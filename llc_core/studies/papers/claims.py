@@ -1,9 +1,9 @@
-"""What a paper says, and whether runs bear it out: yes, no, or not decided by them. Nothing here is written by hand but the words."""
+"""What a paper says, or this project of its own, and whether runs bear it out: yes, no, or not decided by them. Nothing here is written by hand but the words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,18 +78,25 @@ class Measured:
 
 @dataclass(frozen=True)
 class Claim:
-    """text: what is said.  holds: whether it does; None: these runs do not decide it.  found: the numbers, in words."""
+    """text: what is said.  holds: whether it does; None: these runs do not decide it.  found: the numbers, in words.
+    ours: this project says so, as of a control or an exact answer, and the paper does not."""
 
     text: str
     holds: bool | None
     found: str
+    ours: bool = False
 
     @property
     def verdict(self) -> str:
         return {True: "yes", False: "no", None: "not decided"}[self.holds]
 
     def __str__(self) -> str:
-        return f"{self.text}: {self.verdict}, {self.found}"
+        return f"{self.text}{' (ours)' if self.ours else ''}: {self.verdict}, {self.found}"
+
+
+def ours(claims: Iterable[Claim]) -> list[Claim]:
+    """The same, as this project's own."""
+    return [replace(each, ours=True) for each in claims]
 
 
 Named = tuple[str, Measured]

@@ -183,7 +183,7 @@ def page(folder: Path = FOLDER) -> str:
     lines = [
         "# The papers, figure by figure",
         "",
-        "One command runs a figure or a table, and says which claims of the paper hold, with errors:",
+        "One command runs a figure or a table, and says which claims hold, with errors:",
         "",
         "```bash",
         "llc-lab paper --list                              # every item, and its state",
@@ -193,6 +193,8 @@ def page(folder: Path = FOLDER) -> str:
         "```",
         "",
         "- Its settings lie in `lab/papers`, a file for each item, with the printed size and a small one.",
+        "- Most claims are the paper's. Controls and comparisons with exact answers are this project's own;",
+        "  where the words could be taken for the paper's, they say (ours).",
         "- Figure, claims and numbers go to the folder that `--out` names. The same command goes on where it was ended.",
         "- A claim is decided where two standard errors leave no doubt. Few repeats need more, by Student's distribution.",
         "- Of a paper, and of all, the end says how long each item took and how many claims hold.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from llc_core.fields import choice
@@ -78,7 +78,7 @@ def run_item(
     ]
     report = {
         "item": item.address, "size": size, "settings": study.to_dict(), "engine": engine_digest(), "rows": kept.origin(),
-        "claims": [{"text": each.text, "holds": each.holds, "found": each.found} for each in found.claims],
+        "claims": [asdict(each) for each in found.claims],
         "numbers": found.numbers,
     }  # fmt: skip
     numbers.write_text(json.dumps(report, indent=1, ensure_ascii=False, default=float) + "\n", encoding="utf-8")

@@ -59,7 +59,8 @@ def test_far_from_the_box_the_energy_grows_as_printed_and_slopes_follow_it(surfa
     ]
     loss, slopes = surface.excess_loss_and_grad(torch.from_numpy(np.stack([x, y], axis=1)))
     assert loss.numpy() == pytest.approx(surface.energy(x, y), abs=1e-12)
-    assert slopes.numpy().T == pytest.approx(np.array(found), abs=1e-7)
+    moved = slopes.numpy().T
+    assert moved == pytest.approx(np.array(found), abs=1e-7)
     scalar = [surface.shape.with_slopes(*place, surface.parameters) for place in zip(x, y, strict=True)]
     assert np.array(scalar)[:, 1:] == pytest.approx(slopes.numpy(), abs=1e-12)
     assert np.array(scalar)[:, 0] == pytest.approx(printed, abs=1e-12)

@@ -18,7 +18,7 @@ from llc_core.samplers.psgld import PSGLD
 from llc_core.stationary.distances import total_variation
 from llc_core.stationary.held_metric import held_masses
 from llc_core.stationary.limit import limit_law, target_law
-from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less, near
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less, near, ours
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
 
 STABILITY = 0.1
@@ -69,7 +69,8 @@ class LateMetrics(Study):
     # -- Adam's drift --------------------------------------------------------------------------------------------------
 
     def _adam(self, at: Place) -> tuple[list[Claim], list[str], dict[str, Any]]:
-        claims, table, moments = [], [], {}
+        claims: list[Claim] = []
+        table, moments = [], {}
         truth = target_law("normal").masses()
         for strength in map(float, self.strengths):
             point = STABILITY / (strength + STABILITY)
@@ -97,14 +98,8 @@ class LateMetrics(Study):
             )
             law = limit_law(sampler, "normal")
             second, wanted = Measured.of(row["second"]), law.moments()["second"]
-            claims.append(
-                alike(
-                    f"a = {strength:g}: E x² is that of the predicted distribution",
-                    second,
-                    ("predicted", Measured(wanted)),
-                    SLACK * wanted,
-                )
-            )
+            text = f"a = {strength:g}: E x² is that of the predicted distribution"
+            claims += ours([alike(text, second, ("predicted", Measured(wanted)), SLACK * wanted)])
             apart = Measured.of([total_variation(counts, truth) for counts in row["counts"]])
             moments[f"{strength:g}"] = {"found": second.value, "predicted": wanted, "of a point": point}
             table.append(
@@ -149,13 +144,8 @@ class LateMetrics(Study):
                     for name, law in (("target", truth), ("moving", moving))
                 },
             }  # fmt: skip
-            claims.append(
-                at_most(
-                    f"a metric held for {time:g}: chains have the computed distribution (total variation)",
-                    near_exact,
-                    CLOSE,
-                )
-            )
+            text = f"a metric held for {time:g}: chains have the computed distribution (total variation)"
+            claims += ours([at_most(text, near_exact, CLOSE)])
             table.append(
                 f"a metric held for {time:g} units of time, {round(time / STEP):,} steps: "
                 f"chains to the target {drawn[time]['found']['target']}, computed {drawn[time]['apart']['target']:.3f}; "

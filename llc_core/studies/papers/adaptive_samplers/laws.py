@@ -1,7 +1,8 @@
 """What samplers converge to on the line: chains beside the target, the law of the limit of small steps, and the exact one of this step.
 
 The figures of Rensmeyer & Niggemann 2025. Which of its claims a sampler is held to follows from its own law: with the whole of Γ it is
-to reach the target, otherwise the predicted law and not the target.
+to have the target, otherwise the predicted law and not the target. Chains begin in the target, so that staying there says little
+alone: what says more is that the published sampler leaves it in the same time.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from llc_core.samplers.registry import build
 from llc_core.stationary.distances import total_variation
 from llc_core.stationary.exact import exact_law
 from llc_core.stationary.limit import limit_law, target_law
-from llc_core.studies.papers.claims import Claim, Measured, at_most, less, near
+from llc_core.studies.papers.claims import Claim, Measured, at_most, less, near, ours
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
 ELEMENT_STEPS = 2.5e8
@@ -36,14 +37,16 @@ ROUNDING = 1e-3
 
 @dataclass(frozen=True)
 class Panel(Settings):
-    """label: the panel's title.  sampler: with its step size.  printed: the constant that normalises its law, as printed; None:
-    it is not.  weight_at_mode: what the printed law has in place of G^{−(1−c)}·exp(∫extra/G) where that integral begins.
+    """label: the panel's title.  sampler: with its step size.  ours: the paper has none of it.
+
+    printed: the constant that normalises its law, as printed; None: it is not.  weight_at_mode: what the printed law has in place of G^{−(1−c)}·exp(∫extra/G) where that integral begins.
     """
 
     what = "panel"
 
     label: str = hyper("", read=lambda label, value: str(value))
     sampler: Mapping[str, Any] = hyper(dict, read=lambda label, value: build(value).to_dict())
+    ours: bool = hyper(False)
     printed: float | None = hyper(None, 0.0)
     weight_at_mode: float = hyper(1.0, 0.0, open_low=True)
 
@@ -106,7 +109,8 @@ class LineLaws(Study):
                 "to target": to_target.value, "se": to_target.se, "to predicted": to_law.value, "se of it": to_law.se,
                 "constant": law.normalizer,
             }  # fmt: skip
-            claims += self._judged(panel, law, to_target, to_law, total_variation(predicted, truth))
+            judged = self._judged(panel, law, to_target, to_law, total_variation(predicted, truth))
+            claims += ours(judged) if panel.ours else judged
             if self.resolution:
                 exact = self._exact(panel, at)
                 drawn.append((panel.label, seen.sum(axis=0), law, exact))
@@ -116,7 +120,8 @@ class LineLaws(Study):
                 drawn.append((panel.label, seen.sum(axis=0), law, None))
         if self.pair:
             one, other = ((name, reached[name]) for name in self.pair)
-            claims.append(less(f"{one[0]} is nearer to the target than {other[0]}", one, other))
+            text = f"{one[0]} stays nearer to the target, where both begin, than {other[0]} in the same time"
+            claims.append(less(text, one, other))
         return Found(claims, numbers, lambda: self._figure(drawn, target))
 
     def _counts(self, panel: Panel, seed: int, at: Place) -> np.ndarray:
@@ -151,7 +156,7 @@ class LineLaws(Study):
             constant = law.normalizer / panel.weight_at_mode
             found.append(near(text, Measured(constant), panel.printed, ROUNDING * panel.printed))
         if apart < SAME:
-            text = f"{panel.label} reaches the target (total variation)"
+            text = f"{panel.label} stays at the target, where chains begin (total variation)"
             return [*found, at_most(text, to_target, self.close)]
         text = f"{panel.label} reaches the predicted distribution and not the target (total variation)"
         return [*found, less(text, ("to the predicted", to_law), ("to the target", to_target))]

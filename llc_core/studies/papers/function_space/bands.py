@@ -18,7 +18,7 @@ from llc_core.fields import hyper, numbers
 from llc_core.potentials.bayesian.network import BayesianNetwork
 from llc_core.references.functions.finite_width import finite_width
 from llc_core.references.functions.nngp import nngp_posterior
-from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less, ours
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
 
 LEVEL = 0.8
@@ -81,21 +81,17 @@ class Bands(Study):
             )
             # each group's mean has an error of its own even where the chains draw from the posterior
             floor = float((2 / np.pi * GROUPS / self.chains) ** 0.5)
-            claims.append(
-                at_most(f"H = {width}: the chains' mean is that of the exact posterior (in its sd)", off, floor + 0.15)
-            )
             spread = Measured.of([part.std(axis=0, ddof=1)[inside].mean() / sd[inside].mean() for part in parts])
-            claims.append(
-                alike(
-                    f"H = {width}: the chains' sd is that of the exact posterior (ratio)",
-                    spread,
-                    ("equal", Measured(1.0)),
-                    0.1,
-                )
+            exact, one = f"H = {width}: the chains' {{}} is that of the exact posterior", ("equal", Measured(1.0))
+            claims += ours(
+                [
+                    at_most(f"{exact.format('mean')} (in its sd)", off, floor + 0.15),
+                    alike(f"{exact.format('sd')} (ratio)", spread, one, 0.1),
+                ]
             )
-        for (narrow, one), (wide, other) in pairwise(rows.items()):
+        for (narrow, first), (wide, second) in pairwise(rows.items()):
             claims += alike_bands(
-                (f"H = {narrow}", f"H = {wide}"), *(np.array(each["functions"])[:, inside] for each in (one, other))
+                (f"H = {narrow}", f"H = {wide}"), *(np.array(each["functions"])[:, inside] for each in (first, second))
             )
         numbers = {
             f"H = {width}": {key: row[key] for key in ("acceptance", "r_hat", "ess")} for width, row in rows.items()

@@ -20,7 +20,7 @@ from llc_core.networks import Checkpoint, Split, build_model, digits, mnist, pot
 from llc_core.networks.optimizers import EntropySGD, MomentumSGD, Optimizer
 from llc_core.results import Estimate
 from llc_core.samplers.sgld import SGLD
-from llc_core.studies.papers.claims import Claim, Measured, less
+from llc_core.studies.papers.claims import Claim, Measured, less, ours
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
 
 DATA = {"digits": (1_438, 64), "mnist": (60_000, 784)}
@@ -171,23 +171,24 @@ class TwoOptimisers(OfNetworks):
         return {name: float(each) if math.isfinite(each) else None for name, each in told.items()}
 
     def _claims(self, seen: Mapping[str, Mapping[str, np.ndarray]]) -> list[Claim]:
-        """Pairs start alike, so that their differences are what is judged."""
+        """Pairs start alike, so that their differences are what is judged. The paper says so of λ̂ after training, and of nothing else."""
         if self.show == "errors":
-            return [
+            return ours(
                 lower(f"entropy-SGD has the smaller error rate, {words}", seen[key], slice(-1, None))
                 for key, words in (("train_error", "trained on"), ("test_error", "held out"))
-            ]
+            )
         if self.show != "epochs":
             sign = {"llc": "λ̂", "nu": "ν̂"}[self.show]
-            return [lower(f"entropy-SGD has the smaller {sign}, after training", seen[self.show], slice(-1, None))]
+            claim = lower(f"entropy-SGD has the smaller {sign}, after training", seen[self.show], slice(-1, None))
+            return [claim] if self.show == "llc" else ours([claim])
         # where chains find less loss than at w0, λ̂ < 0 speaks of no minimum, and a smaller one is no flatter network
         above = np.all([each.mean(axis=0) > 0 for each in seen["llc"].values()], axis=0)
         above[0] = False
         when = "over the epochs after the first at which both λ̂ exceed 0"
-        return [
+        return ours(
             lower(f"entropy-SGD has the smaller {sign}, {when}", seen[key], np.flatnonzero(above))
             for key, sign in (("llc", "λ̂"), ("nu", "ν̂"))
-        ]
+        )
 
     def _figure(self, seen: Mapping[str, Mapping[str, np.ndarray]]) -> Any:
         from llc_core.plots.kinds import curves
@@ -271,7 +272,7 @@ class GammaBySteps(OfNetworks):
             for gamma in (self.localizations[0], self.localizations[-1])
         )
         # the same networks at both γ: the error of their difference is what counts, and it is smaller
-        claims = [less("λ̂ of the longest run falls as γ grows", last, first)]
+        claims = ours([less("λ̂ of the longest run falls as γ grows", last, first)])
         numbers = {"steps": self.steps, "llc": {str(gamma): each.tolist() for gamma, each in found.items()}}
         return Found(claims, numbers, lambda: self._figure(found))
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less, near
+from llc_core.studies.papers.claims import Claim, Measured, alike, at_least, at_most, less, near, ours
 
 ONE, TWO = ("one", Measured(1.0, 0.1)), ("two", Measured(2.0, 0.1))
 
@@ -75,6 +75,7 @@ def test_errors_of_unlike_repeats_make_one_as_welch_has_it():
 
 def test_a_claim_says_its_numbers_with_errors():
     assert str(less("one is less", ONE, TWO)) == "one is less: yes, one 1 ± 0.1 against two 2 ± 0.1"
+    assert [str(each) for each in ours([Claim("a", True, "b")])] == ["a (ours): yes, b"]
     assert str(Claim("a", None, "b")) == "a: not decided, b" and str(Measured(math.nan)) == "no value"
 
 

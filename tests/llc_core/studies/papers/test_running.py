@@ -37,6 +37,7 @@ def test_laws_are_judged_and_kept(tmp_path):
     report = json.loads(done.numbers.read_text())
     assert report["item"] == "003/figure-1" and report["settings"]["steps"] == 4000
     assert len(report["claims"]) == len(done.claims)
+    assert [each["text"].partition(" reaches")[0] for each in report["claims"] if each["ours"]] == ["PSGLD without Γ"]
     said = []
     run_item(item, "small", tmp_path, say=said.append)
     assert not said, "nothing is run again"
