@@ -56,8 +56,8 @@ class OpenContour(Contour):
 
 STEP, STEP_ONE = 3e-7, 5e-8
 """Of four chains and of the single one, in the paper's full convention w ← w − ε∇U."""
-TEMPERATURE, WIDTH, BINS = 0.3, 10.0, 200
-"""τ; of an energy bin in units of N·L, and how many there are."""
+TEMPERATURE, WIDTH, BINS, PRINTED_BINS = 0.3, 10.0, 200, 100
+"""τ; of an energy bin in units of N·L, and how many there are in the released README and in print."""
 ZETA, RATE, RATE_ONE = 20.0, 0.03, 0.006
 CAPACITY, BATCH = 4096, 512
 STEP_SGD, STEP_RMSPROP = 1e-6, 5e-7
@@ -71,11 +71,11 @@ def paper_sampler(step_size: float = STEP) -> Sampler:
     return PSGLD(step_size=2 * step_size, alpha=0.99, stability=0.001, gamma_term="dropped")
 
 
-def paper_contour(rate: float = RATE, temperature: float = TEMPERATURE) -> OpenContour:
-    """200 bins of width 10 in U, so of 10/τ in U/τ, and a constant step of θ."""
+def paper_contour(rate: float = RATE, temperature: float = TEMPERATURE, bins: int = BINS) -> OpenContour:
+    """Bins of width 10 in U, so of 10/τ in U/τ, and a constant step of θ."""
     number("temperature", temperature, above=0)
     return OpenContour(
-        low=0.0, high=BINS * WIDTH / temperature, bins=BINS, zeta=ZETA, rate=rate, rate_power=0.0, rate_offset=1.0
+        low=0.0, high=bins * WIDTH / temperature, bins=bins, zeta=ZETA, rate=rate, rate_power=0.0, rate_offset=1.0
     )  # fmt: skip
 
 
@@ -84,16 +84,16 @@ def psgld(step_size: float = STEP, **changes: Any) -> SampledNets:
     return SampledNets(paper_sampler(step_size), **_given(changes, name="pSGLD × 4"))
 
 
-def picsgld(step_size: float = STEP, **changes: Any) -> SampledNets:
+def picsgld(step_size: float = STEP, bins: int = BINS, **changes: Any) -> SampledNets:
     """The same with contour sampling from the tenth part of the rounds on: the four share θ."""
     given = _given(changes, name="pICSGLD × 4", begin_share=0.1)
-    return SampledNets(paper_sampler(step_size), paper_contour(RATE, given["temperature"]), **given)
+    return SampledNets(paper_sampler(step_size), paper_contour(RATE, given["temperature"], bins), **given)
 
 
-def pcsgld(step_size: float = STEP_ONE, **changes: Any) -> SampledNets:
+def pcsgld(step_size: float = STEP_ONE, bins: int = BINS, **changes: Any) -> SampledNets:
     """One net with four times the steps and its own θ."""
     given = _given(changes, name="pCSGLD × T4", begin_share=0.1, chains=1, steps=64)
-    return SampledNets(paper_sampler(step_size), paper_contour(RATE_ONE, given["temperature"]), **given)
+    return SampledNets(paper_sampler(step_size), paper_contour(RATE_ONE, given["temperature"], bins), **given)
 
 
 def const_sgd(step_size: float = STEP_SGD, **changes: Any) -> SampledNets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from llc_core.decisions import (
     Policy,
     PosteriorMean,
     SampledNets,
+    Thompson,
     const_sgd,
     dropout,
     eps_greedy,
@@ -24,19 +26,34 @@ from llc_core.decisions import (
     psgld,
 )
 from llc_core.decisions.mushrooms import EAT
+from llc_core.decisions.named_agents import BINS, PRINTED_BINS
 from llc_core.fields import hyper
 from llc_core.studies.papers.claims import Claim, Measured, less
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
 
 FILE = Path(__file__).resolve().parents[4] / "lab" / "data" / "mushroom.csv"
-AGENTS: Mapping[str, tuple[Callable[..., SampledNets], Policy]] = {
-    "ConstSGD": (const_sgd, PosteriorMean()),
-    "EpsGreedy": (eps_greedy, EpsilonGreedy()),
-    "Dropout": (dropout, PosteriorMean()),
-    "pSGLD": (psgld, PosteriorMean()),
-    "pCSGLD": (pcsgld, PosteriorMean()),
-    "pICSGLD": (picsgld, PosteriorMean()),
-}
+PRINTED, RELEASED = "printed", "released"
+Made = tuple[Callable[..., SampledNets], Policy]
+
+
+def agents(version: str) -> dict[str, Made]:
+    """What makes each agent, and its policy.
+
+    In print: Thompson sampling, 100 bins, EpsGreedy by RMSProp. In the released code: the posterior mean, 200 bins, EpsGreedy by SGD.
+    """
+    printed = version == PRINTED
+    policy, bins = (Thompson(), PRINTED_BINS) if printed else (PosteriorMean(), BINS)
+    return {
+        "ConstSGD": (const_sgd, policy),
+        "EpsGreedy": (eps_greedy if printed else partial(const_sgd, step_factor=0.999), EpsilonGreedy()),
+        "Dropout": (dropout, policy),
+        "pSGLD": (psgld, policy),
+        "pCSGLD": (partial(pcsgld, bins=bins), policy),
+        "pICSGLD": (partial(picsgld, bins=bins), policy),
+    }
+
+
+AGENTS = len(agents(PRINTED))
 BEST = "pICSGLD"
 PULLS = 20
 FEATURES, ACTIONS = 117, EAT + 1
@@ -49,13 +66,16 @@ POINTS = 200
 @register
 @dataclass(frozen=True)
 class Regrets(Study):
-    """rounds: of PULLS mushrooms each.  seeds: plays of every agent; all meet the same mushrooms and the same luck.
+    """version: which of the paper's text and its released code the agents follow where they differ, see `agents`.
+
+    rounds: of PULLS mushrooms each.  seeds: plays of every agent; all meet the same mushrooms and the same luck.
 
     forced: random pulls at first.  width: of both hidden layers.  capacity, batch_size, steps: of the memory, of a batch, in a round.
     faster, faster_sgd: factors of the paper's step sizes, so that small nets learn in few rounds: of agents with a metric, and of
     SGD, which leaves all bounds first.
     """
 
+    version: str = hyper(PRINTED, choices=(PRINTED, RELEASED))
     rounds: int = hyper(400, 2, 100_000)
     seeds: int = hyper(5, 2, 1000)
     forced: int = hyper(400, 0, 1_000_000)
@@ -70,23 +90,25 @@ class Regrets(Study):
         weights = (FEATURES + 1) * self.width + (self.width + 1) * self.width + (self.width + 1) * ACTIONS
         moves = self.rounds * self.steps
         # each of the six has four nets' work in a round; those of one net have four times the steps
-        calls = moves * (len(AGENTS) + 3)
-        seconds = calls * CALL + 6.0 * weights * self.batch_size * 4 * moves * len(AGENTS) / FLOPS
-        words = f"{len(AGENTS)} agents, {self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
+        calls = moves * (AGENTS + 3)
+        seconds = calls * CALL + 6.0 * weights * self.batch_size * 4 * moves * AGENTS / FLOPS
+        words = f"{AGENTS} agents as {self.version}, {self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
         return Cost(self.seeds * seconds, 400, words)
 
     def run(self, at: Place) -> Found:
+        known = agents(self.version)
+
         def of(name: str, seed: int) -> Mapping[str, Any]:
             def make() -> Mapping[str, Any]:
                 played = play(
-                    Mushrooms(FILE), self.agent(name), AGENTS[name][1], rounds=self.rounds, pulls=PULLS, forced_pulls=self.forced, seed=seed
+                    Mushrooms(FILE), self.agent(name), known[name][1], rounds=self.rounds, pulls=PULLS, forced_pulls=self.forced, seed=seed
                 )  # fmt: skip
                 return {"regret": played.regret.tolist(), "chosen": float(played.chosen[-1])}
 
             settings = {key: value for key, value in self.to_dict().items() if key not in ("name", "seeds")}
             return at.part(["regret", name, settings, seed], make, f"{name}, play {seed + 1} of {self.seeds}")
 
-        rows = {name: [of(name, seed) for seed in range(self.seeds)] for name in AGENTS}
+        rows = {name: [of(name, seed) for seed in range(self.seeds)] for name in known}
         curves = {name: np.array([row["regret"] for row in found]) for name, found in rows.items()}
         last = {name: Measured.of(each[:, -1]) for name, each in curves.items()}
         claims = [self._better(curves[BEST][:, -1], each[:, -1], name) for name, each in curves.items() if name != BEST]
@@ -96,7 +118,7 @@ class Regrets(Study):
 
     def agent(self, name: str) -> SampledNets:
         """With the settings of this study in place of the paper's."""
-        make, _ = AGENTS[name]
+        make, _ = agents(self.version)[name]
         given: dict[str, Any] = {
             "hidden": (self.width, self.width),
             "capacity": self.capacity,
