@@ -30,10 +30,12 @@ def main() -> None:
         trials=60,
         gradients=option(400_000, "of one trial"),
         seed=0,
+        boxed=option(False, "no step leaves the box, as on page Many modes"),
     )
     masses = plane_law(surface(noise=NOISE)).cells(5)
     print(f"{'':32}{'median KL':>10}{'mean ± se':>20}{'largest':>9}{'chain-steps/s':>15}")
     for method in METHODS:
+        method = method.replace(boxed=method.boxed or options.boxed)
         run = started(method, options.gradients, options.trials, options.seed)
         steps = run.total_steps
         run.advance(min(100, steps - 1))  # compiles
