@@ -1,4 +1,5 @@
-"""What a paper says, or this project of its own, and whether runs bear it out: yes, no, or not decided by them. Nothing here is written by hand but the words."""
+"""What a paper says, or this project of its own, and whether runs bear it out: yes, no, or not decided by them. Nothing here is
+written by hand but the words."""
 
 from __future__ import annotations
 

@@ -39,7 +39,8 @@ ROUNDING = 1e-3
 class Panel(Settings):
     """label: the panel's title.  sampler: with its step size.  ours: the paper has none of it.
 
-    printed: the constant that normalises its law, as printed; None: it is not.  weight_at_mode: what the printed law has in place of G^{−(1−c)}·exp(∫extra/G) where that integral begins.
+    printed: the constant that normalises its law, as printed; None: it is not.
+    weight_at_mode: what the printed law has in place of G^{−(1−c)}·exp(∫extra/G) where that integral begins.
     """
 
     what = "panel"

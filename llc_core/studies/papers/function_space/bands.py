@@ -1,5 +1,6 @@
 """Functions of wide networks under Langevin dynamics: bands of MALA's chains beside the exact ones of each width, and how far the
-chains' law is from the posterior, iteration by iteration (paper 004, sections 3.1 and its appendix)."""
+chains' law is from the posterior, iteration by iteration (paper 004, sections 3.1 and its appendix). Long, since both studies run the
+same networks beside the same exact answers."""
 
 from __future__ import annotations
 
