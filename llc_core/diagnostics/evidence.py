@@ -124,6 +124,11 @@ class Evidence:
         return found | ({"effective_share": self.effective_share} if math.isfinite(self.effective_share) else {})
 
     @property
+    def can_polish(self) -> bool:
+        """Whether w0 can be polished; whoever has done it is not told to do it."""
+        return self.movable and self.polished is None
+
+    @property
     def held(self) -> float:
         """How many directions γ holds and the loss does not: E[γ‖w − w0‖²] once chains have spread, to which each adds γ's share of
         its curvature; nan where it is not known. Where the lowest place of U lies beside w0, the pull there counts too: at most 2 · `above`."""

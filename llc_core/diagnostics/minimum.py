@@ -211,14 +211,13 @@ def hangs_on_data(e: Evidence) -> Fault | None:
 
 def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
     """What helps where w0 is no minimum: to move it there, where that can be, and in any case a number that does not ask for it."""
-    polish = e.movable and e.polished is None  # whoever has done it is not told to do it
     first = POLISHED if e.polished else NOT_POLISHED
     if not e.movable:
         first = "Use more data, or"
-    if polish:
+    if e.can_polish:
         first = Advice.put("{polish}, or", polish=POLISH)
     move = Advice.put("{first} {then}", first=first, then=TEMPERATURES)
-    return kind.fault({"polish": True} if polish else {}, move=move, **numbers)
+    return kind.fault({"polish": True} if e.can_polish else {}, move=move, **numbers)
 
 
 def _value(e: Evidence) -> str:

@@ -69,9 +69,7 @@ def not_positive(e: Evidence) -> Fault | None:
 
 
 def _polish(kind: Kind, e: Evidence, move: str, answer: str = "") -> Fault:
-    """Whoever has polished w0 is not told to do it."""
-    asked = e.polished is None
-    return kind.fault({"polish": True} if asked else {}, answer, llc=e.llc, move=move if asked else "")
+    return kind.fault({"polish": True} if e.can_polish else {}, answer, llc=e.llc, move=move if e.can_polish else "")
 
 
 def standing_still(e: Evidence) -> Fault | None:

@@ -92,14 +92,14 @@ def test_what_is_small_or_not_known_says_nothing(harmless):
     assert judged(**harmless)
 
 
-def test_whoever_has_polished_is_not_told_to_do_so():
+def test_whoever_has_polished_or_cannot_is_not_told_to_do_so():
     for expected in (math.nan, -30.0):
         given = {"llc": -40.0, "se": 1.0, "expected": expected, "exact_losses": True, "above": math.nan}
         asked = judged(**given)
         assert "polish=True" in asked.remedy and dict(asked.change) == {"polish": True}
         assert plain_words(asked.remedy) == asked.remedy.replace(" (polish=True)", "")
-        for ended in (True, False):
-            found = judged(**given, polished=ended)
+        for known in ({"polished": True}, {"polished": False}, {"movable": False}):
+            found = judged(**given, **known)
             assert "olish" not in found.remedy and not found.change and found.remedy
 
 
