@@ -16,10 +16,11 @@ from waiting import on_screen, settled
 import app.pages
 from app.pages import load_pages
 from app.pages.estimate_page import EstimatePage
+from app.pages.page import Page
 from app.pages.stationary_bias.page import StationaryBias
 from app.session.run_state import RunState
 
-FREELY = {"toy": 12, "local-geometry": 12, "stationary-bias": 12}
+FREELY = {"toy": 12, "local-geometry": 12, "stationary-bias": 6}
 """How many sequences are made up for a page; the others go through those that are written down and a few more."""
 PAUSED = [("change", False), ("press", "pause"), ("finish", 0, False)]
 STEPPED = [("change", False), ("press", "step"), ("press", "step"), ("finish", 0, False)]
@@ -27,16 +28,18 @@ PHASES = [Phase.explicit, Phase.generate]
 REFUSED = [("change", False), ("change", False), ("finish", 1, False), ("press", "pause"), ("finish", 0, True)]
 LLC = {"steps": 1000, "chains": 2}
 CASES: dict[str, dict[str, Any]] = {
-    "toy": {"problem": {"width": 2}, **LLC},
+    "stationary-bias": {"steps": 1000, "chains": 100},
     "local-geometry": {"problem": {"kind": "dln", "widths": [3, 3]}, **LLC},
     "landscapes": {"problem": {"kind": "planar", "name": "normal_crossing", "k": [1, 1]}, **LLC},
+    "toy": {"problem": {"width": 2}, **LLC},
     "polygons": {"problem": {"kind": "superposition", "sides": 5}, **LLC},
     "your-network": LLC,
-    "stationary-bias": {"steps": 1000, "chains": 100},
+    "stages": {"widths": [3, 2, 3], "singular_values": [2.0, 1.0], "steps": 1000, "chains": 2},
     "many-modes": {"gradients": 20_000, "trials": 2},
     "functions": {"steps": 1000, "chains": 2},
     "decisions": {"game": "digits", "outside": {"steps": 1000, "chains": 2, "hidden": 8}},
 }
+"""The pages of which each works in a way of its own come first."""
 
 
 @pytest.fixture(scope="module", params=few(CASES, 4))
@@ -80,6 +83,11 @@ class Asks:
                 view._on_settings()
             else:
                 view.restore({**self.config, "seed": number})
+
+
+def test_every_page_that_runs_is_a_case():
+    running = {page.key for page in load_pages() if issubclass(page.build, Page)}
+    assert running == {*CASES} - {"toy"}
 
 
 def go(case, deeds):
