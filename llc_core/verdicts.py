@@ -126,7 +126,7 @@ class Kind(Enum):
         steps=True,
         doubt=True,
     )
-    VARIANCE_ABOVE = Words("w0 lies above the minimum, or is none: {both}.", "{move}", doubt=True)
+    VARIANCE_ABOVE = Words("w0 lies above the minimum, or is no minimum at all: {both}.", "{move}", doubt=True)
     VARIANCE_BELOW = Words(
         "λ̂ changes with the temperature: {both}.", "Use more data, and a larger nβ with them.", doubt=True
     )

@@ -36,7 +36,8 @@ READOUTS = [
         "key": "variance",
         "detail": True,
         "label": "from the variance",
-        "tip": "λ̂ from how much the losses vary, with γ's part in it. L(w0) is not in it: where it differs from λ̂, w0 is no minimum.",
+        "tip": "λ̂ from how much the losses vary, with γ's part in it. L(w0) is not in it. Where it is higher than λ̂, w0 may be no "
+        "minimum; where it is lower, λ̂ may change with the temperature.",
     },
     {
         "key": "r_hat",

@@ -43,7 +43,8 @@ class Flaw(Enum):
         "Compute init_loss and sample in the same mode, best in eval mode.",
     )
     ABOVE_MINIMUM = Words(
-        "{who} lies above the minimum, or is none: {both}.", f"Polish w0, compute init_loss anew, or {TEMPERATURES}"
+        "{who} lies above the minimum, or is no minimum at all: {both}.",
+        f"Polish w0, compute init_loss anew, or {TEMPERATURES}",
     )
     SHARED_BATCHES = Words(
         "The chains share their batches: their noise has the correlation {r:.2f}. So their spread says too little of the error.",

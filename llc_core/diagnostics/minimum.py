@@ -150,7 +150,7 @@ def is_far_above(llc: float, above: float, share: float = TOLERANCE) -> bool:
 def lower(llc: float, above: float) -> str:
     """The words for how far w0 lies above the minimum, and what λ̂ is there."""
     there = f", and λ̂ there is about {llc + above:.4g}" if llc + above > 0 else ""
-    return f"nearby the loss is lower by {above:.3g} in units of λ̂{there}"
+    return f"a lower loss nearby takes {above:.3g} off λ̂{there}"
 
 
 def _above(e: Evidence, share: float) -> Fault | None:

@@ -32,9 +32,9 @@ def test_a_sound_run_has_the_variance_beside_it():
 @pytest.mark.parametrize(
     "changes, words, change",
     [
-        ({"above": 10.0}, "lower by 10 in units of λ̂, and λ̂ there is about 60", {"polish": True}),
+        ({"above": 10.0}, "a lower loss nearby takes 10 off λ̂, and λ̂ there is about 60", {"polish": True}),
         ({"above": 2.7}, "w0 lies above the minimum", {"polish": True}),
-        ({"gap": -6.0}, "w0 lies above the minimum, or is none: the mean of the losses says 50, their variance 56", {"polish": True}),
+        ({"gap": -6.0}, "w0 lies above the minimum, or is no minimum at all: the mean of the losses says 50, their variance 56", {"polish": True}),
         ({"gap": 6.0}, "λ̂ changes with the temperature", {}),
         ({"of_gamma": 20.0}, "at twice this γ (localization) it would be about 24% lower", {"localization": 10.0}),
         ({"data_variance": 25.0, "data_variance_se": 6.0}, "other data of this size would change it by about ± 10%", {"n_beta": 25.0}),
@@ -42,8 +42,8 @@ def test_a_sound_run_has_the_variance_beside_it():
         ({"data_variance": 25.0, "data_variance_se": 15.0}, "λ̂ may hang on these data", {}),
         ({"data_variance": 25.0, "data_variance_se": 6.0, "n_beta": 20.0}, "hangs on these data", {}),
         ({"unlooked": True, "above": math.nan, "gap_se": math.nan, "gap": math.nan}, "is not known", {"polish": True}),
-        ({"above": 1.4, "law_bias": -1.5, "law_bias_se": 0.3}, "lower by 1.4 in units of λ̂", {"polish": True}),
-        ({"above": 0.5, "law_bias": -2.3, "law_bias_se": 0.1}, "lower by 0.5 in units of λ̂", {"polish": True}),
+        ({"above": 1.4, "law_bias": -1.5, "law_bias_se": 0.3}, "takes 1.4 off λ̂", {"polish": True}),
+        ({"above": 0.5, "law_bias": -2.3, "law_bias_se": 0.1}, "takes 0.5 off λ̂", {"polish": True}),
         ({"llc": 10.0, "se": 0.1, "above": 0.04, "law_bias": -0.4, "law_bias_se": 0.02, "unspread": 0.45, "unspread_se": 0.1,
           "from_variance": math.nan, "gap": math.nan, "of_gamma": math.nan}, "have not spread", {}),
         ({"above": 1.2, "unspread": 3.0, "unspread_se": 0.5}, "have not spread along about 3 of 400", {}),
