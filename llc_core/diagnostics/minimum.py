@@ -173,11 +173,18 @@ def not_looked_for(e: Evidence) -> Fault | None:
     return Kind.UNLOOKED_YET.fault() if e.unfinished else _of_w0(Kind.UNLOOKED, e)
 
 
+def apart(e: Evidence) -> str:
+    """What mean and variance say, where they differ by more than the tolerance and chance; else nothing."""
+    if not (math.isfinite(e.gap_se) and abs(e.gap) > max(TOLERANCE * abs(e.llc), ERRORS * e.gap_se)):
+        return ""
+    return f"the mean of the losses says {e.llc:.4g}, their variance {e.llc - e.gap:.4g} ± {e.gap_se:.2g}"
+
+
 def variance_differs(e: Evidence) -> Fault | None:
     """λ̂ from the mean and from the variance differ by more than the tolerance and chance."""
-    if not (math.isfinite(e.gap_se) and abs(e.gap) > max(TOLERANCE * abs(e.llc), ERRORS * e.gap_se)):
+    both = apart(e)
+    if not both:
         return None
-    both = f"the mean of the losses says {e.llc:.4g}, their variance {e.llc - e.gap:.4g} ± {e.gap_se:.2g}"
     return _of_w0(Kind.VARIANCE_ABOVE, e, both=both) if e.gap < 0 else Kind.VARIANCE_BELOW.fault(both=both)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT, SPIKE_SHARE, spike_share
+from llc_core.diagnostics.minimum import apart
 from llc_core.results import Estimate
 
 RISE = 0.1
@@ -159,7 +160,10 @@ def _distance(e: Estimate) -> Signal:
 
 
 def _law(e: Estimate) -> Signal:
-    """The data's noise moves the mean of nβ·ΔL and leaves its variance, which is λ still."""
+    """The data's noise moves the mean of nβ·ΔL and leaves its variance, which is λ still.
+
+    In the wide band the verdict's own comparison decides, which takes off what γ and the sampler do to the variance.
+    """
     kept = e.trace[e.trace_steps >= e.burn_in]
     kept = kept[:, np.isfinite(kept).all(axis=0)]
     if e.config.gradient != "full" or kept.size < FEWEST_DRAWS or not abs(kept.mean()) > 0:
@@ -169,11 +173,18 @@ def _law(e: Estimate) -> Signal:
     ratio = float(kept.var() / kept.mean())
     if OWN_LAW[0] <= ratio <= OWN_LAW[1]:
         low, high = OWN_LAW
-        text = f"nβ·ΔL varies as it should: variance over mean is {ratio:.2f}, and {low:g} to {high:g} is usual."
+        both = apart(e.evidence)
+        if both:
+            text = f"nβ·ΔL does not vary as it should: {both}. So w0 is no minimum, or λ̂ changes with the temperature."
+            return Signal("spread", ratio, True, text, note=True)
+        roughly = "" if math.isfinite(e.evidence.gap_se) else "roughly "
+        text = (
+            f"nβ·ΔL varies {roughly}as it should: variance over mean is {ratio:.2f}, and {low:g} to {high:g} is usual."
+        )
         return Signal("spread", ratio, True, text)
     text = (
         f"nβ·ΔL has a variance of {kept.var():.3g} around a mean of {kept.mean():.3g}. A posterior that the loss shapes has the same "
-        "for both. So the loss fits noise, the localisation keeps the chains, or they are not at rest."
+        "for both. So the loss fits noise, w0 is no minimum, the localisation keeps the chains, or they are not at rest."
     )
     return Signal("spread", ratio, True, text, note=True)
 

@@ -18,6 +18,7 @@ from llc_core.diagnostics import confirmation
 from llc_core.diagnostics.conclusion import conclude
 from llc_core.diagnostics.confirmation import LARGEST_DRAWN, draw_together, drawn_value, exact_value
 from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.minimum import variance_differs
 from llc_core.diagnostics.signals import health
 from llc_core.diagnostics.verdict import judge
 from llc_core.engine.summary import Chains, make_estimate
@@ -78,6 +79,17 @@ def test_noise_that_is_fitted_is_named_and_shows_in_the_own_law(noisy, plane):
     assert usual.endswith(f"variance over mean is {own_law(plane).value:.2f}, and 0.3 to 3 is usual.")
     quiet = own_law(plane)
     assert not quiet.note and quiet.value == pytest.approx(1, abs=0.3)
+
+
+def test_the_own_law_says_what_the_verdict_says_of_mean_and_variance(plane):
+    def own(gap: float, gap_se: float):
+        known = dataclasses.replace(plane.evidence, llc=50.0, gap=gap, gap_se=gap_se)
+        found = own_law(dataclasses.replace(plane, evidence=known))
+        assert found.note == (variance_differs(known) is not None)
+        return found.sentence
+
+    assert "the mean of the losses says 50, their variance 56 ± 1. So w0 is no minimum" in own(-6.0, 1.0)
+    assert "varies as it should" in own(-6.0, 2.1) and "varies roughly as it should" in own(math.nan, math.nan)
 
 
 def settled(mean: float, n_beta: float = 1.0) -> Chains:
