@@ -86,8 +86,10 @@ def conclude(
         return _refused(doubt.reason, doubt.remedy, doubt.wants_steps, doubt.change, doubt.kind)
     if not judged and not (refuted and not with_answers):
         remedy = Remedy(judged.remedy, judged.change)
-        if estimate.from_temperatures is not None and judged.kind in OF_W0:
-            remedy = _of_slope(estimate.from_temperatures)
+        slope = estimate.from_temperatures
+        # Where the loss fits the noise, more data help if the slope does not.
+        if slope is not None and (judged.kind in OF_W0 or (judged.kind is Kind.FITS_NOISE and slope.verdict)):
+            remedy = _of_slope(slope)
         if refuted:
             remedy = _of_split(known, split, estimate.llc / estimate.reference - 1) or remedy
         reason = judged.reason if with_answers else judged.without_answers or judged.reason

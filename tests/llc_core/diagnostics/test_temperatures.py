@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.temperatures import hangs_on_spread, judge_slope, leverage
+from llc_core.diagnostics.temperatures import _bend_by_variance, hangs_on_spread, judge_slope, leverage
 
 SOUND = Evidence(
     llc=50.0, se=0.5, chains=4, kept_steps=4000, r_hat=1.005, ess=900.0, drift=0.1, drift_se=0.2, step_size=1e-7,
@@ -75,6 +75,28 @@ def test_what_is_found(changes, words, longer):
 def test_what_is_none_of_its_matters(changes):
     """A change within 3 errors or below 5%; and that w0 is expected to lie above the minimum."""
     assert judged(**changes)
+
+
+@pytest.mark.parametrize(
+    "cold, hot, bend",
+    [
+        ((47.0, 1.0), (53.0, 1.0), (6.0, 2**0.5)),
+        ((44.0, 0.5), (49.0, 2.0), (-6.0, 0.5**0.5)),
+        ((51.0, 2.0), (51.0, 2.0), (1.0, 4.25**0.5)),
+        ((math.nan, math.nan), (60.0, 2.0), (10.0, 4.25**0.5)),
+    ],
+)
+def test_a_bend_is_what_differs_most_in_its_errors(cold, hot, bend):
+    """Of two levels: the variances at both from one another, or one of them from the slope, which is 50 ± .5."""
+    known = [replace(SOUND, from_variance=llc, from_variance_se=se) for llc, se in (hot, cold)]
+    assert _bend_by_variance([(2.0, known[0]), (1.0, known[1])], SOUND) == pytest.approx(bend)
+
+
+def test_a_mean_above_its_variance_bends_and_one_below_it_does_not():
+    """The second may be of a w0 that is no minimum."""
+    for gap, bend in ((6.0, -6.0), (-6.0, math.nan)):
+        levels = [(1.0, SOUND), (1.5, replace(SOUND, gap=gap, gap_se=1.0))]
+        assert _bend_by_variance(levels, SOUND)[0] == pytest.approx(bend, nan_ok=True)
 
 
 def test_a_line_that_meets_no_temperature_above_w0_is_none():

@@ -136,6 +136,9 @@ def test_what_was_to_be_read_from_temperatures_is_in_the_conclusion(trusted):
     said = conclude(found).remedy
     assert "λ̂ from temperatures, 4 ± 0.1" in said and "temperatures=" not in said
     assert ("nothing speaks against it" in said) is trusted and ("Why. More steps." in said) is not trusted
+    noise = replace(found, converged=judge(replace(found.evidence, llc=-50.0, expected=-30.0, above=math.nan)))
+    said = conclude(noise).remedy
+    assert ("nothing speaks against it" in said) is trusted and ("more data or a smaller nβ" in said) is not trusted
 
 
 @pytest.mark.slow
