@@ -57,6 +57,7 @@ NOT_POSITIVE = "The estimate is {llc:.3g}, but a learning coefficient is positiv
 CONSISTENT = "No exact answer is available here, so this is a consistent number, not a proven one."
 WRONG = "What could still be wrong?"
 """The question before what chains that agree cannot show."""
+KEPT_BY_GAMMA = "About {held:,.0f} of {parameters:,} directions are kept near w0 by γ, not by the loss."
 APART = "Take more steps, or temperatures that are further apart."
 
 
@@ -141,8 +142,7 @@ class Kind(Enum):
         doubt=True,
     )
     MOSTLY_OF_GAMMA = Words(
-        "Much of this number is γ's: at twice this γ (localization) it would be about {falls:.0%} lower. About {held:,.0f} of "
-        "{parameters:,} directions are kept near w0 by γ, not by the loss.",
+        "Much of this number is γ's: at twice this γ (localization) it would be about {falls:.0%} lower.{held}",
         "Use a smaller γ, such as {smaller:g}, or state γ with the number.",
         doubt=True,
     )

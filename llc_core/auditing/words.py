@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from llc_core.verdicts import TEMPERATURES, Fault, Kind, Words
+from llc_core.verdicts import KEPT_BY_GAMMA, TEMPERATURES, Fault, Kind, Words
 
 
 class Flaw(Enum):
@@ -56,7 +56,7 @@ class Flaw(Enum):
     )
     MOSTLY_OF_GAMMA = Kind.MOSTLY_OF_GAMMA.value
     HELD_BY_GAMMA = Words(
-        "About {held:,.0f} of {parameters:,} directions are kept near w0 by γ, not by the loss. Much of this number is γ's.",
+        f"{KEPT_BY_GAMMA} Much of this number is γ's.",
         "Use a smaller γ, such as {smaller:g}, or state γ with the number.",
     )
     TOO_HOT = Words(

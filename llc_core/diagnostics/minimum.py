@@ -20,7 +20,7 @@ import numpy as np
 from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
+from llc_core.verdicts import KEPT_BY_GAMMA, NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
 
 FEWEST_LOOKS = 8
 KNOWN = 0.5
@@ -196,7 +196,8 @@ def mostly_of_gamma(e: Evidence) -> Fault | None:
     falls = 1 - 0.5 ** (e.of_gamma / e.llc)  # with the power of γ that it has here
     smaller = float(f"{e.localization / SMALLER:.2g}")
     change = {"localization": smaller}
-    return Kind.MOSTLY_OF_GAMMA.fault(change, falls=falls, held=e.held, parameters=e.parameters, smaller=smaller)
+    many = KEPT_BY_GAMMA.format(held=e.held, parameters=e.parameters) if math.isfinite(e.held) else ""
+    return Kind.MOSTLY_OF_GAMMA.fault(change, falls=falls, held=many and f" {many}", smaller=smaller)
 
 
 def hangs_on_data(e: Evidence) -> Fault | None:

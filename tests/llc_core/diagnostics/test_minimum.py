@@ -151,6 +151,11 @@ def test_gamma_is_named_beside_a_w0_above_the_minimum():
     )
 
 
+def test_how_many_directions_gamma_holds_is_said_where_it_is_known():
+    found = judged(of_gamma=20.0, pull=math.nan)
+    assert found.reason.endswith("it would be about 24% lower.") and dict(found.change) == {"localization": 10.0}
+
+
 def test_directions_that_gamma_holds_count_those_not_spread_along():
     assert Evidence(**SOUND).held == 291.0
     assert Evidence(**{**SOUND, "unspread": 500.0}).held == 400.0
