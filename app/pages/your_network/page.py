@@ -175,8 +175,9 @@ class YourNetwork(EstimatePage):
     def show_estimate(self, state: State) -> None:
         self.drawing.update()
         self.polishing.update(state.estimate)
-        before, found = self.polishing.before, state.estimate
-        if before is not None and found is not None and found.polished is not None and found.polished.distance > 0:
+        before, found = self.polishing.before, state.estimate  # a link that polishes has no λ̂ before
+        done = None if found is None else found.polished
+        if found is not None and done is not None and done.distance > 0 and math.isfinite(found.llc):
             self.scale.object = draw_scale(None, None, None, found.llc, found.llc_se, before=before)
             self.scale.visible = True
         if state.estimate is not None and (state.estimate.diverged or not math.isnan(state.estimate.llc)):

@@ -15,9 +15,9 @@ from app.estimates.polishing import BACK, INVITATION, POLISH
 from app.estimates.scale import WIDTH, draw_scale
 from app.pages import load_pages
 from app.runs import polishing as in_time
-from app.runs.job import OVER, Status
+from app.runs.job import OVER, State, Status
 from app.runs.manager import manager
-from llc_core import DeepLinearNetwork, RunConfig, polish
+from llc_core import DeepLinearNetwork, RunConfig, estimate, polish
 from llc_core.engine.resolve import resolve
 
 LOCAL = {
@@ -111,6 +111,15 @@ def test_a_trained_network(view: Any) -> None:
     assert polished.sentence.replace("'", "&#x27;") in view.polishing.words.object
     assert "λ̂ at w0 as given" in view.polishing.words.object
     assert view.scale.visible and "λ̂ at the polished w0" in view.scale.object
+
+
+@pytest.mark.parametrize("view", ["your-network"], indirect=True)
+def test_a_link_that_polishes_has_one_number_on_its_line(view: Any) -> None:
+    found = estimate(DeepLinearNetwork.random(widths=[6, 5], n=2000, seed=1), steps=300, polish=True, progress=False)
+    settled(view).show_estimate(State(estimate=found))
+    assert view.scale.visible and f", λ̂ {found.llc:.3g}" in view.scale.object
+    assert "as given" not in view.scale.object + view.polishing.words.object
+    assert len(_places(view.scale.object)) == 1
 
 
 def test_as_many_passes_as_others_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
