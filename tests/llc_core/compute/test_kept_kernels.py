@@ -107,7 +107,7 @@ def test_nothing_that_a_loop_calls_stands_where_the_digest_does_not_look():
     assert len(files) > 100
     assert not [path for path in files if above.search(path.read_text())]
     own = twin(MOVE)
-    own.__module__ = "llc_core.studies.law"
+    own.__module__ = "llc_core.studies.stages"
     assert kept_kernels._name(MOVE) and not kept_kernels._name(own)
 
 
