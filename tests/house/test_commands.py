@@ -68,12 +68,34 @@ def test_names_that_are_there_are_not_dead():
     assert not dead(there) and not dead("llc_core.sqlite and lab.toml")
 
 
-@pytest.mark.slow
-def test_every_exception_is_needed():
+@pytest.fixture(scope="module")
+def named() -> set[str]:
+    """Every dotted name in a document, or in a string of a program."""
     texts = [text for path in PROGRAMS for text in commands.strings(path.read_text())]
     texts += [path.read_text() for path in commands.documents(ROOT)]
-    found = {name for text in texts for name in commands.DOTTED.findall(text)}
-    assert [name for name in NOT_OURS if not any(each.startswith(name) for each in found)] == []
+    return {name for text in texts for name in commands.DOTTED.findall(text)}
+
+
+@pytest.mark.slow
+def test_every_exception_is_needed(named):
+    assert [name for name in NOT_OURS if not any(each.startswith(name) for each in named)] == []
+
+
+@pytest.mark.slow
+def test_modules_that_are_named_can_be_imported(named):
+    modules = sorted({commands.module_of(name) for name in named} - {""})
+    assert len(modules) > 100 and not commands.broken(modules, ROOT)
+
+
+def test_a_planted_module_that_fails_is_found(tmp_path):
+    for name, text in (
+        ("fails", "raise ValueError('Why.')"),
+        ("lacks", "import no_such_package"),
+        ("lost", "import lab.lost"),
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
+    found = commands.broken(["fails", "lacks", "lost"], tmp_path)
+    assert "fails: ValueError('Why.')" in found and "lost: ModuleNotFoundError" in found and "lacks" not in found
 
 
 def test_commands_of_a_document_are_found_across_lines():

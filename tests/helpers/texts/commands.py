@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,15 @@ MADE = re.compile(r"(?<![\w./-])((?:llc_core|app|lab)(?:\.[A-Za-z_]\w*)*\.)\0")
 """The beginning of a name of which the rest is put in as the program runs."""
 DOTTED = re.compile(r"(?<![\w./-])((?:llc_core|app|lab)(?:\.[A-Za-z_]\w*)+)(?![\w(]|/)")
 COMMAND = re.compile(r"python -m (lab\.benchmarks(?:\.\w+)+)((?:[ \t]+[^\s`|;)]+)*)")
+IMPORT = """
+import importlib, sys
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        lacks = isinstance(error, ModuleNotFoundError) and error.name.split(".")[0] not in {ours}
+        print("" if lacks else f"{{name}}: {{error!r}}\\n", end="")
+"""
 ENDINGS = ("sqlite", "json", "jsonl", "toml", "js", "css", "py", "md", "html", "webp")
 """A name with one of these is a file."""
 
@@ -47,11 +58,29 @@ def dead_names(text: str) -> list[str]:
 
 def is_there(name: str) -> bool:
     """Whether a dotted name is a module, or something in one."""
+    module = module_of(name)
+    rest = name.removeprefix(module).split(".")[1:]
+    return bool(module) and (not rest or _holds(module, rest))
+
+
+def module_of(name: str) -> str:
+    """The longest beginning of a dotted name that is a module; empty: none is."""
     parts = name.split(".")
-    for count in range(len(parts), 0, -1):
-        if _spec(".".join(parts[:count])):
-            return count == len(parts) or _holds(".".join(parts[:count]), parts[count:])
-    return False
+    beginnings = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next(filter(_spec, beginnings), "")
+
+
+def broken(modules: list[str], root: Path) -> str:
+    """Which of the modules fail as they are imported, and why, a line for each. In a process of their own, since one may change what
+    others see. Packages of others that are not installed are no fault."""
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT.format(ours=OURS), *modules],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout if done.returncode == 0 else done.stdout + done.stderr
 
 
 def _spec(module: str) -> bool:
