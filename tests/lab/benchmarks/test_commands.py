@@ -55,7 +55,7 @@ def test_a_command_runs_and_prints_its_table(command):
         )  # fmt: skip
     assert digest() == before, "the project's files are other ones now"
     if done.returncode and LACKING.fullmatch(done.stderr.strip()):
-        return
+        pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-3000:]
     lines = [line for line in done.stdout.splitlines() if line.strip() and " threads, Python " not in line]
     assert lines, "nothing but the machine was printed"
