@@ -13,9 +13,8 @@ PRESETS = (
     BenchmarkPreset(
         "paper",
         "Printed estimate",
-        "The estimator of Hitchcock & Hoogland, with one minibatch as baseline and the global λ. Runs are "
-        "smaller than printed: 2 chains, at most 5,000 steps, half as burn-in, corrected SGHMC. As printed: "
-        "lab/sweeps/printed_1k.toml.",
+        "Hitchcock & Hoogland’s estimator: one minibatch as baseline, global λ. Smaller runs: 2 chains, up to 5,000 steps, half burn-in. "
+        "SGHMC and SGNHT are corrected. Added: equal ranks, UnderdampedLangevin. As printed: lab/sweeps/printed_1k.toml.",
         {"gradient": "minibatch", "estimator": "printed", "truth": "global"},
     ),
     BenchmarkPreset(
