@@ -24,12 +24,7 @@ WITH_PYTHON = [name for name, text in PAGES.items() if documents.blocks(text, "p
 MOST_LINES = {"README.md": 120, "CONTRIBUTING.md": 150}
 
 SHORTER = {
-    "README.md": {
-        "estimate(problem))": "estimate(problem, steps=500))",
-        "from transformers import": "from hugging_face import",
-        'open("texts.txt").read().splitlines()': '["a b c", "c d", "d a b c", "b d"] * 8',
-        "max_steps=32_000": "steps=100",
-    },
+    "README.md": {"estimate(problem)": "estimate(problem, steps=500)"},
     "docs/how-to/criteria.md": {"steps=6000": "steps=300"},
     "docs/python.md": {
         "gibbs_reference(problem)": "gibbs_reference(problem, sweeps=50)",
@@ -56,7 +51,12 @@ SHORTER = {
     },
     "docs/w0-is-no-minimum.md": {"steps=2000": "steps=200"},
     "docs/how-to/step-size.md": {"steps=4000": "steps=200", "steps=1000": "steps=200"},
-    "docs/how-to/language-models.md": {"steps=600": "steps=50"},
+    "docs/how-to/language-models.md": {
+        "steps=600": "steps=50",
+        "from transformers import": "from hugging_face import",
+        'open("texts.txt").read().splitlines()': '["a b c", "c d", "d a b c", "b d"] * 8',
+        "max_steps=32_000": "steps=100",
+    },
     "docs/how-to/which-rows-matter.md": {"steps=20_000": "steps=500", "steps=4000": "steps=200"},
 }
 """What would take most of the time: the same calls on less."""
