@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from late_callbacks import VARIABLE
 from served_panel import served_panel
-from walks import WALKS, through, through_benchmark
+from walks import WALKS, through, through_benchmark, through_start
 
 LATE = 0.5
 
@@ -25,3 +25,7 @@ def test_a_page_is_walked_through(app, walk):
 
 def test_the_benchmark_is_walked_through(app):
     through_benchmark(app)
+
+
+def test_the_valley_is_walked_through(app):
+    through_start(app)
