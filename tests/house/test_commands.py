@@ -99,7 +99,7 @@ def test_a_planted_module_that_fails_is_found(tmp_path):
 
 
 def test_commands_of_a_document_are_found_across_lines():
-    text = "Run `OMP_NUM_THREADS=1 python -m lab.benchmarks.speed.stores\n--rounds 3`.\n\n    python -m lab.benchmarks.a.b 1 … 3  # why\n"
+    text = "```bash\nmake\n```\nRun `OMP_NUM_THREADS=1 python -m lab.benchmarks.speed.stores\n--rounds 3`.\n\n    python -m lab.benchmarks.a.b 1 … 3  # why\n"
     assert commands.commands(text) == [
         ("lab.benchmarks.speed.stores", "--rounds", "3"),
         ("lab.benchmarks.a.b", "1", "3"),

@@ -103,7 +103,8 @@ def _holds(module: str, names: list[str]) -> bool:
 def commands(text: str) -> list[tuple[str, ...]]:
     """(module, words …) of every `python -m lab.benchmarks…` of a document; a command may go on in the next line of its paragraph."""
     found = []
-    for code in re.findall(r"`([^`]+)`", text) + re.findall(r"^ {4}(.+)$", text, re.M):
+    alone = re.sub(r"^```", "", text, flags=re.M)  # of which a part would pair with the next mark
+    for code in re.findall(r"`([^`]+)`", alone) + re.findall(r"^ {4}(.+)$", text, re.M):
         for module, words in COMMAND.findall(" ".join(code.split())):
             asked = [word for word in shlex.split(words.partition("#")[0]) if word != "…"]
             found.append((module, *asked))
