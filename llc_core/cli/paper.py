@@ -6,8 +6,8 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,16 +93,21 @@ def _beside_one_another(chosen: list[Item], options: argparse.Namespace) -> list
         return _several(chosen, options, say_now)
     seconds = {paper: sum(i.sizes[options.size].cost().seconds for i in chosen if i.paper == paper) for paper in papers}
     options = argparse.Namespace(**{**vars(options), "workers": workers // side, "handle": None})
-    pool = ProcessPoolExecutor(side, mp_context=get_context("spawn"))
-    try:
-        # The longest first, so that no core is left alone with it at the end.
-        found = {
-            paper: pool.submit(_beside, paper, options)
-            for paper in sorted(papers, key=seconds.__getitem__, reverse=True)
-        }
-        return [line for paper in papers for line in found[paper].result()]
-    finally:
-        pool.shutdown(cancel_futures=True)
+    # The longest first, so that no core is left alone with it at the end.
+    left, found = sorted(papers, key=seconds.__getitem__), dict[str, Future[list[str]]]()
+    with ProcessPoolExecutor(side, mp_context=get_context("spawn")) as pool:
+        try:
+            # Each is handed over when its turn has come: of those that a pool holds ready an interrupt would still begin the next.
+            while left or not all(each.done() for each in found.values()):
+                while left and sum(not each.done() for each in found.values()) < side:
+                    paper = left.pop()
+                    found[paper] = pool.submit(_beside, paper, options)
+                wait([each for each in found.values() if not each.done()], return_when=FIRST_COMPLETED)
+        except KeyboardInterrupt:
+            for process in active_children():
+                process.terminate()
+            raise
+    return [line for paper in papers for line in found[paper].result()]
 
 
 def _beside(paper: str, options: argparse.Namespace) -> list[str]:

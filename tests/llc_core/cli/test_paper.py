@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -54,6 +58,25 @@ def test_several_papers_run_side_by_side(ran, monkeypatch, capsys):
     assert [line.split()[0] for line in said[-len(wanted) :]] == wanted
     papers = {address.split("/")[0] for address in wanted}
     assert all(line.split(" | ")[0] in papers for line in lines[: -len(wanted) + 1])
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_the_papers_that_run_and_begins_no_other(tmp_path):
+    """In processes, two of them. The others would take half an hour."""
+    command = [sys.executable, "-m", "llc_core", "paper", "all", "--workers", "2", "--out", str(tmp_path)]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        begun = set()
+        while len(begun) < 2 and (line := run.stdout.readline()):
+            begun.add(line.split(" | ")[0])
+        os.killpg(run.pid, signal.SIGINT)
+        said, _ = run.communicate(timeout=300)
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+    lines = said.splitlines()
+    assert run.returncode == 130 and lines[-1].startswith("Ended; what was done is kept")
+    assert {line.split(" | ")[0] for line in lines[:-1]} <= begun
 
 
 def test_a_paper_is_priced(ran, capsys):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import choice, hyper
-from llc_core.studies.papers.claims import Claim, Measured, at_least, less, near
+from llc_core.studies.papers.claims import Claim, Measured, at_least, less, near, ours
 from llc_core.studies.papers.local_sampling.errors import Errors, errors_of, mean_of, ratio, sd_of
 from llc_core.studies.papers.local_sampling.summaries import lines, plain, summary
 from llc_core.studies.papers.study import Cost, Found, Place, Study, register
@@ -149,11 +149,11 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
     for name in CORRECTED:
         as_printed = found.get(label_of({"name": name, "dynamics": "printed"}))
         if as_printed is not None and name in found:
-            claims.append(doubled(name, as_printed, found[name]))
+            claims += ours([doubled(name, as_printed, found[name])])
     if printed is not None and BASE in found:
         theirs = Measured.resampled(printed.best, len(printed.truths))
-        text = f"ours: {BASE} errs less with the loss at w0 on the same batch than by equation 3.8, with that of one minibatch (root mean square)"
-        claims.append(less(text, ("same batch", of(BASE, Errors.best)[1]), ("equation 3.8", theirs)))
+        text = f"{BASE} errs less with the loss at w0 on the same batch than by equation 3.8, with that of one minibatch (root mean square)"
+        claims += ours([less(text, ("same batch", of(BASE, Errors.best)[1]), ("equation 3.8", theirs))])
     return claims
 
 
@@ -167,9 +167,9 @@ def in_words(classes: Sequence[str]) -> str:
 
 
 def doubled(name: str, printed: Errors, corrected: Errors) -> Claim:
-    """Ours: whether λ̂ of Algorithm 4 or 5 as printed is twice that with the whole force, as of exp(−U/2) beside exp(−U)."""
+    """Whether λ̂ of Algorithm 4 or 5 as printed is twice that with the whole force, as of exp(−U/2) beside exp(−U)."""
     found = Measured.resampled(lambda some: ratio(printed, corrected, some), len(printed.truths))
-    text = f"ours: {name} as printed, with half the force, gives about twice the λ̂ of the corrected one at the smallest ε (ratio)"
+    text = f"{name} as printed, with half the force, gives about twice the λ̂ of the corrected one at the smallest ε (ratio)"
     return near(text, found, 2.0, DOUBLED, "limit")
 
 
