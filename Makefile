@@ -4,7 +4,7 @@ PORT ?= 5006
 BIN := .venv/bin
 CORE := .venv-core/bin
 
-.PHONY: env app test test-fast test-rest test-all test-core tests fast-tests lint docs gallery dist clean
+.PHONY: env app test test-fast test-rest test-all test-core tests fast-tests lint docs gallery papers dist clean
 
 env: .venv/.ready
 
@@ -85,13 +85,18 @@ test-core: .venv-core/.ready
 		-n 2 --dist loadfile $(CORE_TESTS)
 
 # The site, in build/site, from files alone, with the package to download. Notebooks have figures where they have run: `make docs EXECUTE=1` runs those that
-# have changed first, which takes twenty minutes of a core for all of them.
-docs gallery: export OMP_NUM_THREADS = 1
+# have changed first, which takes twenty minutes of a core for all of them. What `make papers` has run is shown too; it goes on
+# where it was ended. PAPERS names another folder of `llc-lab paper all`.
+PAPERS ?= build/papers
+docs gallery papers: export OMP_NUM_THREADS = 1
 docs: env dist $(if $(EXECUTE),gallery)
-	$(BIN)/python -m lab.site.build
+	$(BIN)/python -m lab.site.build build/site $(PAPERS)
 
 gallery: env
 	$(BIN)/python -m lab.site.gallery
+
+papers: env
+	$(BIN)/llc-lab paper all --size small --out $(PAPERS)
 
 # The two archives that an index takes, in dist.
 dist: env

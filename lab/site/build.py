@@ -1,10 +1,11 @@
 """The whole site as files that ask no other machine for anything.
 
-    python -m lab.site.build [FOLDER]      writes build/site, or FOLDER; needs the extra docs
+    python -m lab.site.build [FOLDER [RESULTS]]     writes build/site, or FOLDER; needs the extra docs
 
 The pages are the Markdown of the project, gathered into build/pages as it lies in the tree, so that its links hold; the
 samplers, the reference and the notebooks are written beside it. Sphinx makes HTML of them. A warning or a broken link is an
-error. Figures of notebooks are there where `python -m lab.site.gallery` has run before, and the package where `make dist` has.
+error. Figures of notebooks are there where `python -m lab.site.gallery` has run before, the package where `make dist` has, and
+the papers' where RESULTS, build/papers unless given, is a folder of `llc-lab paper`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from urllib.parse import unquote
 from app.style.theme import ICON
 from lab.course import handouts
 from lab.page import build as single_file
-from lab.site import gallery, links, pages, reference, samplers
+from lab.site import gallery, links, pages, papers, reference, samplers
 from llc_core.version import __version__
 
 HERE = Path(__file__).parent
@@ -75,18 +76,17 @@ def assets(folder: Path, bokeh: bool) -> None:
         shutil.copy(bokehjs_path() / "js" / "bokeh.min.js", folder)
 
 
-def gathered(folder: Path, executed: Path, wheel: str) -> bool:
+def gathered(folder: Path, extra: Path, executed: Path, results: Path, wheel: str) -> bool:
     """Write the Markdown of all pages into an empty folder. Returns whether one of them draws with Bokeh.
 
-    wheel: as in `pages.write`.
+    extra: gets what lies beside the pages.  executed, results: as in `build`.  wheel: as in `pages.write`.
     """
     drawn = gallery.write(folder / "lab" / "notebooks", executed)
     reference.write(folder / "docs" / "reference")
     (folder / "docs" / "samplers.md").write_text(samplers.page(), encoding="utf-8")
-    pages.write(
-        ROOT, folder, {"To look up": [("Samplers", "docs/samplers"), ("Reference", "docs/reference/index")]}, wheel
-    )
-    return drawn
+    written = [(papers.TITLE, papers.PAGE), ("Samplers", "samplers"), ("Reference", "reference/index")]
+    pages.write(ROOT, folder, {"To look up": [(title, f"docs/{page}") for title, page in written]}, wheel)
+    return papers.write(folder / "docs", results, extra / papers.FILES) or drawn
 
 
 def rendered(source: Path, target: Path, kept: Path, options: dict[str, Any]) -> list[str]:
@@ -105,12 +105,17 @@ def rendered(source: Path, target: Path, kept: Path, options: dict[str, Any]) ->
 
 
 def build(
-    target: Path = TARGET, work: Path = BUILD, executed: Path | None = None, packages: Path | None = None
+    target: Path = TARGET,
+    work: Path = BUILD,
+    executed: Path | None = None,
+    results: Path | None = None,
+    packages: Path | None = None,
 ) -> list[str]:
     """Make the site anew.
 
     target: the folder that it becomes; what was in it is gone.  work: where what is on the way lies.
     executed: notebooks with their outputs; `work`/gallery unless given.
+    results: of the papers; `work`/papers unless given.
     packages: folder with the wheel of this version, which the site then offers; none unless given.
     Returns one sentence for each warning of Sphinx, each link without an end, and each file asked of another machine.
     """
@@ -121,7 +126,8 @@ def build(
     wheels = [] if packages is None else sorted(packages.glob(f"llc_lab-{__version__}-*.whl"))
     for wheel in wheels:
         shutil.copy(wheel, extra)
-    bokeh = gathered(source, executed or work / "gallery", wheels[0].name if wheels else "")
+    wheel = wheels[0].name if wheels else ""
+    bokeh = gathered(source, extra, executed or work / "gallery", results or work / "papers", wheel)
     assets(static, bokeh)
     single_file.main([str(extra / "llc.html")])
     handouts.main([str(extra / "handouts.html")])
@@ -129,9 +135,10 @@ def build(
 
 
 def main(words: Sequence[str]) -> int:
-    target = Path(words[0]) if words else TARGET
+    target, results = (Path(words[at]) if len(words) > at else None for at in (0, 1))
+    target = target or TARGET
     start = time.monotonic()
-    faults = build(target, packages=ROOT / "dist")
+    faults = build(target, results=results, packages=ROOT / "dist")
     for fault in faults:
         print(fault, file=sys.stderr)
     count = sum(1 for _ in target.rglob("*.html"))

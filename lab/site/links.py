@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 FETCHED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"), ("link", "href")}
-"""(tag, attribute) whose address a browser asks for by itself."""
+FETCHED |= {("div", "data-figure")}
+"""(tag, attribute) whose address a browser asks for by itself, or a script of the site for it."""
 NO_FILES = ("data:", "mailto:", "javascript:")
 IN_STYLE = re.compile(r"""(?:url\(\s*|@import\s+)["']?([^"')\s]+)""")
 
@@ -25,7 +26,7 @@ class _Page(HTMLParser):
         for name, value in attrs:
             if name == "id" or (tag == "a" and name == "name"):
                 self.ids.add(value or "")
-            elif name in ("href", "src"):
+            elif name in ("href", "src", "data-figure"):
                 self.targets.append((tag, name, value or ""))
 
 

@@ -20,6 +20,7 @@ SINGLE_FILE = """
 <p><a href="llc.html">One file, which needs no server</a>, shows in three minutes what λ counts.
 To measure a model of your own, <a href="docs/install.html">install the package</a>.</p>
 <div class="single-file"><iframe src="llc.html" title="What λ counts, in six steps" loading="lazy"></iframe></div>
+<p><a href="docs/papers-small.html">Five papers at a small size</a>: their figures as they come out here, and which claims hold.</p>
 ```
 
 """

@@ -21,6 +21,20 @@ function reach() {
 
 reach()
 addEventListener('resize', reach)
+addEventListener('toggle', reach, true)
+
+// Together the figures of the papers are megabytes: each is asked for when it comes near. A script is read from a disk too.
+const drawn = new ResizeObserver(reach)
+const near = new IntersectionObserver(seen => {
+  for (const {target} of seen.filter(entry => entry.isIntersecting)) {
+    near.unobserve(target)
+    drawn.observe(target)
+    const script = document.createElement('script')
+    script.src = target.dataset.figure
+    document.head.append(script)
+  }
+}, {rootMargin: '800px'})
+for (const place of document.querySelectorAll('[data-figure]')) near.observe(place)
 
 // Browsers hand the clipboard to pages of https and of this machine, and to no others.
 for (const code of navigator.clipboard ? document.querySelectorAll('div.highlight') : []) {

@@ -12,6 +12,8 @@ from page_checks import faults
 from playwright.sync_api import Browser, Page, expect
 
 from lab.site import build
+from llc_core.studies.papers.items import find
+from llc_core.studies.papers.running import run_item
 
 pytest.importorskip("sphinx")
 pytest.importorskip("myst_parser")
@@ -20,6 +22,7 @@ pytest.importorskip("furo")
 PAGES = (
     "index",
     "docs/samplers",
+    "docs/papers-small",
     "docs/reference/estimates",
     "lab/benchmarks/results/accuracy",
     "lab/notebooks/00_start_here",
@@ -36,6 +39,8 @@ class Quiet(SimpleHTTPRequestHandler):
 def site(tmp_path_factory) -> Iterator[str]:
     """The address of a server of files: axe-core reads styles, which browsers let no script do with files of a disk."""
     folder = tmp_path_factory.mktemp("site")
+    for item in ("000/figure-2", "000/table-1"):  # less than a second
+        run_item(find(item), "small", folder / "work" / "papers")
     assert build.build(folder / "html", folder / "work") == []
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder / "html"))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -91,7 +96,7 @@ def test_a_page_fits_a_phone(opened):
     assert faults(opened) == []
 
 
-@at("index", "docs/samplers", viewport=DESK, color_scheme="dark")
+@at("index", "docs/papers-small", "docs/samplers", viewport=DESK, color_scheme="dark")
 def test_a_page_in_the_dark_has_no_serious_fault(opened):
     assert faults(opened) == []
     opened.evaluate("document.querySelector('article').appendChild(document.createElement('button'))")
@@ -103,6 +108,14 @@ def test_formulas_are_drawn(opened):
     count = opened.locator(".math").count()
     assert count > 50 and opened.locator(".math math").count() == count
     assert opened.locator(".katex-error").count() == 0
+
+
+@at("docs/papers-small", viewport=DESK, color_scheme="dark")
+def test_a_figure_of_a_paper_is_drawn_once_it_is_near(opened):
+    figure = opened.locator('[data-figure="../papers/000-figure-2.js"]')
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator("canvas").first).to_be_visible()
+    assert figure.evaluate("of => getComputedStyle(of).backgroundColor") == "rgb(255, 255, 255)"
 
 
 @at("index", viewport=DESK)

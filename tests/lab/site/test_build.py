@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.site import build, links
+from llc_core.studies.papers.items import find
+from llc_core.studies.papers.running import run_item
 from llc_core.version import __version__
 
 pytest.importorskip("sphinx")
@@ -24,6 +26,8 @@ def site(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     (folder / WHEEL).touch()
     (folder / "llc_lab-0.0.0-py3-none-any.whl").touch()
+    for item in ("000/figure-2", "000/table-1"):  # less than a second
+        run_item(find(item), "small", folder / "work" / "papers")
     start = time.process_time()
     assert build.build(folder / "html", folder / "work", packages=folder) == []
     assert time.process_time() - start < MOST_SECONDS
@@ -49,6 +53,18 @@ def test_the_site_alone_brings_the_package_and_the_hand_outs(site):
     assert 'href="../../handouts.html"' in course.read_text() and (site / "handouts.html").exists()
     assert 'href="docs/install.html">install the package' in (site / "index.html").read_text()
     assert (site / "_static/icon.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.slow
+def test_items_of_the_papers_are_linked_and_draw_with_one_bokeh(site):
+    text, index = ((site / f"docs/{name}.html").read_text() for name in ("papers-small", "papers"))
+    assert text.count("bokeh.min.js") == 1 and (site / "_static/bokeh.min.js").exists()
+    assert 'id="paper-000-figure-2"' in text and 'href="papers-small.html#paper-000-figure-2"' in index
+    assert 'href="docs/papers-small.html"' in (site / "index.html").read_text()
+    figure = site / "papers/000-figure-2.js"
+    figure.rename(figure.with_suffix(".away"))
+    assert [fault for fault in links.faults(site) if "papers-small" in fault and "000-figure-2.js" in fault]
+    figure.with_suffix(".away").rename(figure)
 
 
 @pytest.mark.slow

@@ -37,6 +37,7 @@ def test_a_site_whose_links_have_ends_has_no_fault(site):
         ('<script src="https://cdn.example.org/a.js"></script>', "fetches https://cdn.example.org/a.js"),
         ('<link rel="stylesheet" href="//fonts.example.org/a.css">', "fetches //fonts.example.org/a.css"),
         ('<iframe src="https://a.org/">', "fetches https://a.org/"),
+        ('<div data-figure="none.js">', "a.html links to none.js, which is not there."),
     ],
 )
 def test_a_planted_fault_is_found(site, planted, words):
