@@ -9,8 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-FETCHED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("video", "src"), ("link", "href")}
-FETCHED |= {("div", "data-figure")}
+FETCHED = {
+    *((tag, "src") for tag in ("script", "img", "iframe", "source", "video")),
+    ("link", "href"),
+    ("div", "data-figure"),
+}
 """(tag, attribute) whose address a browser asks for by itself, or a script of the site for it."""
 NO_FILES = ("data:", "mailto:", "javascript:")
 IN_STYLE = re.compile(r"""(?:url\(\s*|@import\s+)["']?([^"')\s]+)""")
