@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
@@ -15,6 +17,19 @@ KERNELS = "panel."
 """Models whose names begin so are Panel's: they talk to a kernel."""
 UNSEEN = {"panel.models.browser.BrowserInfo", "panel.models.comm_manager.CommManager"}
 """What Panel shows of itself in a notebook, which nobody sees."""
+
+LEAST = 300
+"""Pixels below which a figure of a page of files does not become narrower."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """places: HTML of where a figure stands.  script: what draws there once Bokeh's is loaded.
+    height: pixels, of figures whose size is set; 0 where it is not."""
+
+    places: str
+    script: str
+    height: int
 
 
 class NeedsKernel(Exception):
@@ -27,12 +42,13 @@ def figure(html: str) -> str | None:
     Raises as `parts`.
     """
     found = parts(html)
-    return None if found is None else f"{found[0]}\n<script>{found[1]}</script>"
+    return None if found is None else f"{found.places}\n<script>{found.script}</script>"
 
 
-def parts(html: str) -> tuple[str, str] | None:
-    """The same in two parts: the places on the page, and the script that draws there.
+def parts(html: str, fit: bool = False) -> Drawn | None:
+    """The same in its parts.
 
+    fit: as `fitted` for each document.
     Raises NeedsKernel for a window of Panel, and ValueError where the output is no document of Bokeh.
     """
     found, listed = DOCUMENT.search(html), ITEMS.search(html)
@@ -44,6 +60,8 @@ def parts(html: str) -> tuple[str, str] | None:
         return None
     for document in documents.values():
         bare(document)
+        if fit:
+            fitted(document)
     if any(str(node.get("name", "")).startswith(KERNELS) for node in nodes(roots)):
         raise NeedsKernel
     places = [(root, place) for item in items for root, place in item["roots"].items()]
@@ -52,7 +70,7 @@ def parts(html: str) -> tuple[str, str] | None:
     )
     data = json.dumps(documents).replace("</", "<\\/")
     kept = [{name: item[name] for name in ("docid", "roots", "root_ids") if name in item} for item in items]
-    return divs, f"Bokeh.embed.embed_items({data}, {json.dumps(kept)})"
+    return Drawn(divs, f"Bokeh.embed.embed_items({data}, {json.dumps(kept)})", sum(map(height, roots)))
 
 
 def quoted(text: str) -> str:
@@ -83,3 +101,24 @@ def bare(document: dict[str, Any]) -> None:
                 node[name] = [each for each in value if not (isinstance(each, dict) and each.get("id") in away)]
     used = {node.get("name") for node in nodes(document["roots"])}
     document["defs"] = [each for each in document.get("defs", []) if each["name"] in used]
+
+
+def fitted(document: dict[str, Any]) -> None:
+    """Let figures of one size become as narrow as their column, down to LEAST pixels. Their height stays, so that they can be read."""
+    for node in nodes(document["roots"]):
+        said = node.get("attributes", {})
+        if node.get("name") == "Figure" and said.get("sizing_mode") == "fixed":
+            said |= {"sizing_mode": "stretch_width", "max_width": said["width"], "min_width": min(LEAST, said["width"])}
+        elif node.get("name") == "GridPlot":
+            said["sizing_mode"] = "stretch_width"
+
+
+def height(root: dict[str, Any]) -> int:
+    """Pixels of a figure, or of the rows of a grid, each as high as its highest."""
+    said = root.get("attributes", {})
+    if root.get("name") != "GridPlot":
+        return int(said.get("height") or 0)
+    rows = defaultdict[int, int](int)
+    for child, row, _ in said["children"]:
+        rows[row] = max(rows[row], height(child))
+    return sum(rows.values())

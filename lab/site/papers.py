@@ -47,7 +47,7 @@ class Result:
     """What a finished run left of an item.
 
     numbers: its file.  report: what that has.  ran: what ran, in words.  table: lines of plain text; empty where there is none.
-    figure: places on a page and the script that draws there; None where there is none.
+    figure: None where there is none.
     """
 
     item: Item
@@ -55,7 +55,7 @@ class Result:
     report: dict[str, Any]
     ran: str
     table: str
-    figure: tuple[str, str] | None
+    figure: figures.Drawn | None
 
     @property
     def claims(self) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def read(item: Item, folder: Path) -> Result | None:
     told, table = (re.search(pattern, body, re.S) for pattern in (r"<li>What ran: (.*?)</li>", r"<pre>(.*?)</pre>"))
     try:
         report = json.loads(numbers.read_text(encoding="utf-8"))
-        drawn = figures.parts(body) if "docs_json" in body else None
+        drawn = figures.parts(body, fit=True) if "docs_json" in body else None
         if told is None:
             raise ValueError("the page does not say what ran")
     except ValueError as error:
@@ -102,7 +102,7 @@ def write(docs: Path, results: Path, files: Path) -> bool:
     for each in found.values():
         shutil.copy(each.numbers, files)
         if each.figure is not None:
-            (files / script(each.item)).write_text(each.figure[1], encoding="utf-8")
+            (files / script(each.item)).write_text(each.figure.script, encoding="utf-8")
     parts = [HEAD, "\n".join(tallies(list(found.values())))]
     for paper, title in papers().items():
         parts += [f"({place(paper)})=\n## {paper}", f"{plain(title)}."]
@@ -138,10 +138,9 @@ def tallies(found: Sequence[Result]) -> Iterator[str]:
     """A table: how many claims of each paper hold."""
     yield f"| paper | items | {' | '.join(VERDICTS.values())} |"
     yield "|---|---|---|---|---|"
-    for paper, title in papers().items():
-        own = [each for each in found if each.item.paper == paper]
-        yield row(f"[{paper}](#{place(paper)}): {cell(title)}", own)
-    yield row("all of them", found)
+    for paper in papers():
+        yield row(f"[{paper}](#{place(paper)})", [each for each in found if each.item.paper == paper])
+    yield row("all", found)
 
 
 def row(name: str, found: Sequence[Result]) -> str:
@@ -165,9 +164,8 @@ def card(found: Result) -> str:
     item = found.item
     parts = [f"({place(item.address)})=\n### {named(item)}", f"{plain(sentence(item.title))}"]
     if found.figure is not None:
-        parts.append(
-            raw(f'<div class="output figure" data-figure="../{FILES}/{script(item)}">\n{found.figure[0]}\n</div>')
-        )
+        where = f'data-figure="../{FILES}/{script(item)}" style="min-height: {found.figure.height}px"'
+        parts.append(raw(f'<div class="output" {where}>\n{found.figure.places}\n</div>'))
     if found.table:
         opened = " open" if found.figure is None else ""
         parts.append(raw(f"<details{opened}><summary>Table</summary><pre>{escape(found.table)}</pre></details>"))
@@ -182,9 +180,7 @@ def card(found: Result) -> str:
         notes.append("Some of its runs were made by earlier states of the engine.")
     parts.append(" ".join(map(plain, notes)))
     parts.append(f"```bash\n{item.command} --size {SIZE}\n```")
-    parts.append(
-        raw(f'<p><a href="../{FILES}/{found.numbers.name}">Settings, claims and numbers of {item.address}</a></p>')
-    )
+    parts.append(raw(f'<p><a href="../{FILES}/{found.numbers.name}">Numbers of {item.address}</a></p>'))
     return "\n\n".join(parts)
 
 
