@@ -110,12 +110,14 @@ def test_formulas_are_drawn(opened):
     assert opened.locator(".katex-error").count() == 0
 
 
-@at("docs/papers-small", viewport=DESK, color_scheme="dark")
+@at("docs/papers-small", viewport=PHONE, color_scheme="dark")
 def test_a_figure_of_a_paper_is_drawn_once_it_is_near(opened):
     figure = opened.locator('[data-figure="../papers/000-figure-2.js"]')
+    room = figure.evaluate("of => parseInt(of.style.minHeight)")
     figure.scroll_into_view_if_needed()
     expect(figure.locator("canvas").first).to_be_visible()
     assert figure.evaluate("of => getComputedStyle(of).backgroundColor") == "rgb(255, 255, 255)"
+    assert figure.evaluate("of => [of.offsetHeight, of.scrollWidth - of.clientWidth]") == [room, 0]
 
 
 @at("index", viewport=DESK)

@@ -69,6 +69,19 @@ def test_a_figure_asks_no_other_machine_and_talks_to_no_kernel():
     assert '"defs": [{"name": "Row"}]' in found and found.count("</script>") == 1
 
 
+def test_a_grid_fits_its_column_and_keeps_its_height():
+    def plot(height, **more):
+        return {"name": "Figure", "attributes": {"width": 450, "height": height, "sizing_mode": "fixed", **more}}
+
+    plots = [[plot(200), 0, 0], [plot(260), 0, 1], [plot(300, width=240), 1, 0], [plot(300, sizing_mode=None), 1, 1]]
+    grid = {"name": "GridPlot", "id": "r", "attributes": {"children": plots}}
+    before, after = figures.parts(document(grid)), figures.parts(document(grid), fit=True)
+    assert before.height == after.height == 560 and before.places == after.places
+    assert "stretch_width" not in before.script and after.script.count("stretch_width") == 4
+    assert after.script.count('"max_width": 450, "min_width": 300') == 2
+    assert after.script.count('"max_width": 240, "min_width": 240') == 1
+
+
 def test_an_output_that_is_no_figure_is_one_sentence():
     with pytest.raises(ValueError, match="no document of Bokeh"):
         figures.figure("<div></div>")
