@@ -31,7 +31,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "undecided"}
 HEAD = f"""# {TITLE}
 
 Figures and tables of five papers, each run by one command, in minutes on two cores. Every claim is held against what the
-runs gave. It is undecided where two standard errors leave a doubt. [The list](papers.md) has what the printed sizes take.
+runs gave. It is undecided where two standard errors leave a doubt. [The list](papers.md) has every item, and what it lacks.
 """
 ABSENT = f"""# {TITLE}
 
