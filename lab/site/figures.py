@@ -107,7 +107,7 @@ def fitted(document: dict[str, Any]) -> None:
     """Let figures of one size become as narrow as their column, down to LEAST pixels. Their height stays, so that they can be read."""
     for node in nodes(document["roots"]):
         said = node.get("attributes", {})
-        if node.get("name") == "Figure" and said.get("sizing_mode") == "fixed":
+        if node.get("name") == "Figure" and said.get("sizing_mode") == "fixed" and said.get("width"):
             said |= {"sizing_mode": "stretch_width", "max_width": said["width"], "min_width": min(LEAST, said["width"])}
         elif node.get("name") == "GridPlot":
             said["sizing_mode"] = "stretch_width"
