@@ -111,9 +111,10 @@ def dropout(step_size: float = STEP_SGD, **changes: Any) -> SampledNets:
 
 
 def eps_greedy(step_size: float = STEP_RMSPROP, **changes: Any) -> SampledNets:
-    """Four nets by RMSProp, pSGLD at τ = 0, whose rate falls by .999 a round. With the policy `EpsilonGreedy()`.
+    """Four nets by RMSProp, pSGLD at τ = 0, whose rate falls by .999 a step. With the policy `EpsilonGreedy()`.
 
-    As printed; the released command has SGD at 1e-6 for it: `const_sgd(step_factor=0.999)`.
+    As printed, where a step is taken to be one of RMSProp: all steps to come are together as long as a thousand of the first. The
+    released code has SGD at 1e-6 for it, whose rate falls by .999 a round: `const_sgd(round_factor=0.999)`.
     """
     given = _given(changes, name="EpsGreedy × 4", temperature=0.0, step_factor=0.999)
     return SampledNets(paper_sampler(step_size), **given)

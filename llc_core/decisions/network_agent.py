@@ -39,7 +39,7 @@ class SampledNets(Agent):
     first_square: what a running mean of squares begins with (1 in the released code); None: as the sampler has it.
     statistics_scale: squares are of this times ∇L; the released code takes N·∇L over the rows of a batch.
     weight_floor: added to the weight of every net.
-    step_factor: by which the step size is multiplied once a round.
+    step_factor, round_factor: by which the step size is multiplied before every step, and once a round.
     dropout, samples: of the nets (`Nets`). temperature = 0: no noise, so that a net is trained by SGD or RMSProp.
     Source: Deng, Liang, Hao, Lin & Liang 2022, section 5.3 and D.3; released code, contextual_bandits.
     """
@@ -62,6 +62,7 @@ class SampledNets(Agent):
         statistics_scale: float = 1.0,
         weight_floor: float = 0.0,
         step_factor: float = 1.0,
+        round_factor: float = 1.0,
         dropout: float = 0.0,
         samples: int = 1,
     ):
@@ -76,6 +77,7 @@ class SampledNets(Agent):
         if self.temperature == 0 and self.interaction is not None:
             raise ValueError("temperature is 0, at which energies over it have no meaning; leave the interaction out.")
         self.step_factor = number("step_factor", step_factor, above=0)
+        self.round_factor = number("round_factor", round_factor, above=0)
         self.dropout, self.samples = number("dropout", dropout, 0, below=1), whole("samples", samples, 1, 1000)
         self.begin_share, self.first_square = number("begin_share", begin_share), first_square
         self.statistics_scale = number("statistics_scale", statistics_scale)
@@ -133,8 +135,9 @@ class SampledNets(Agent):
     def learn(self, new: Memory, trains: bool) -> None:
         self.memory = self.memory.joined(new, self.capacity)
         if trains and len(self.memory) >= self.batch_size:
-            self.hp.step_size = self.hp.step_size * self.step_factor
+            self.hp.step_size = self.hp.step_size * self.round_factor
             for _ in range(self.steps):
+                self.hp.step_size = self.hp.step_size * self.step_factor
                 self._move()
         self._round += 1
 

@@ -32,19 +32,30 @@ class PlaneLaw:
 
     def bins(self, edges: np.ndarray) -> np.ndarray:
         """Mass of each energy bin u_{J−1} < E ≤ u_J, [len(edges) − 1]; energies outside belong to the outermost bins."""
-        place = np.clip(np.searchsorted(edges, self.energy.ravel(), side="left") - 1, 0, len(edges) - 2)
-        return np.bincount(place, self.mass.ravel(), minlength=len(edges) - 1)
+        return np.bincount(self._places(edges), self.mass.ravel(), minlength=len(edges) - 1)
 
     def theta(self, edges: np.ndarray, zeta: float) -> np.ndarray:
-        """θ* ∝ (mass of the bin)^{1/ζ}, the fixed point of contour sampling. Source: Deng et al. 2022, equation 9 and lemma 1."""
-        root = self.bins(edges) ** (1 / zeta)
+        """θ* ∝ (mass of the bin)^{1/ζ}, the fixed point of contour sampling. Source: Deng et al. 2022, equation 9 and lemma 1.
+
+        From logarithms: masses at a large nβ are below the smallest number there is, and their roots are not.
+        """
+        place, energy = self._places(edges), self.energy.ravel()
+        lowest = np.full(len(edges) - 1, np.inf)
+        np.minimum.at(lowest, place, energy)
+        above = np.bincount(place, np.exp(lowest[place] - energy), minlength=len(edges) - 1)
+        with np.errstate(divide="ignore"):
+            log = (np.log(above) - lowest) / zeta
+        root: np.ndarray = np.exp(log - log.max())
         return root / root.sum()
+
+    def _places(self, edges: np.ndarray) -> np.ndarray:
+        """The bin [N²] of each grid point."""
+        return np.clip(np.searchsorted(edges, self.energy.ravel(), side="left") - 1, 0, len(edges) - 2)
 
     def density_of_states(self, edges: np.ndarray) -> np.ndarray:
         """Area with an energy in each bin over the bin's width, [len(edges) − 1]."""
-        place = np.clip(np.searchsorted(edges, self.energy.ravel(), side="left") - 1, 0, len(edges) - 2)
         step = self.axis[1] - self.axis[0]
-        return np.bincount(place, minlength=len(edges) - 1) * step * step / np.diff(edges)
+        return np.bincount(self._places(edges), minlength=len(edges) - 1) * step * step / np.diff(edges)
 
     def draw(self, count: int, random: np.random.Generator) -> np.ndarray:
         """Independent points [count, 2]: a grid cell by its mass, and a place within it."""

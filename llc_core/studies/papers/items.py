@@ -15,7 +15,16 @@ from typing import Any
 
 from llc_core.fields import known_keys, short
 from llc_core.studies.papers.adaptive_samplers import correction_costs, late_metrics, laws
-from llc_core.studies.papers.contour_sampling import contours, digit_modes, modes, picture_tables, regrets, theta_laws
+from llc_core.studies.papers.contour_sampling import (
+    contours,
+    digit_modes,
+    equal_budgets,
+    modes,
+    picture_tables,
+    random_fields,
+    regrets,
+    theta_laws,
+)
 from llc_core.studies.papers.function_space import bands, general_metrics, risks, same_chains
 from llc_core.studies.papers.learning_coefficient import (
     basins,
@@ -42,6 +51,7 @@ KINDS = {
     crossings,
     degeneracies,
     digit_modes,
+    equal_budgets,
     general_metrics,
     heads,
     laws,
@@ -51,6 +61,7 @@ KINDS = {
     optimisers,
     paths,
     picture_tables,
+    random_fields,
     regrets,
     risks,
     same_chains,

@@ -47,20 +47,22 @@ def test_const_sgd_is_sgd():
     assert (agent.state["delta"] - other.state["delta"]).abs().max() > 1e-3
 
 
-def test_eps_greedy_is_rmsprop_whose_rate_falls_once_a_round():
-    agent, other = (begun(eps_greedy(1e-3, **SMALL, step_factor=0.5)) for _ in range(2))
+@pytest.mark.parametrize("factors", [{"step_factor": 0.5}, {"step_factor": 1.0, "round_factor": 0.5}], ids=str)
+def test_eps_greedy_is_rmsprop_whose_rate_falls_at_every_step_or_once_a_round(factors):
+    agent, other = (begun(eps_greedy(1e-3, **SMALL, **factors)) for _ in range(2))
     square, scale = torch.ones_like(other.state["delta"]), 1 / SMALL["batch_size"]
+    rates = iter([5e-4, 2.5e-4, 1.25e-4] if "round_factor" not in factors else [5e-4] * 3)
 
     def move(w, slope):
         nonlocal square
         of_loss = (slope - other.decay * w) * scale
         square = 0.99 * square + 0.01 * of_loss**2
-        return w - 5e-4 * slope / (0.001 + square.sqrt())
+        return w - next(rates) * slope / (0.001 + square.sqrt())
 
     wanted = by_hand(other, move, 3)
     agent.learn(Memory.empty(agent.memory.contexts.shape[1]), trains=True)
     assert torch.allclose(agent.state["delta"], wanted, rtol=1e-3, atol=1e-6)
-    assert float(agent.hp.step_size[0]) == pytest.approx(0.5 * 2e-3)
+    assert next(rates, None) is None
 
 
 def test_units_are_left_out_without_a_bias():

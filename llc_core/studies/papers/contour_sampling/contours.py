@@ -43,10 +43,10 @@ def two_sided(x: float) -> tuple[float, float]:
 @lru_cache(maxsize=2)
 def line_loop(target: Callable[[float], tuple[float, float]] = mixture) -> Callable[..., None]:
     """A compiled loop of chains on an energy over the line. Those of one row of `vectors` share θ; each has its own where there are as
-    many rows as chains, and every so many steps all rows become their mean."""
+    many rows as chains, and every so many steps all rows become their mean. Runs may go side by side in threads."""
     step, energy = compiled()(contour_step), compiled(fastmath=False)(target)
 
-    @compiled(fastmath=False)
+    @compiled(fastmath=False, nogil=True)
     def run(normals, x, start, size, ones, alive, q, vectors, every, order, heat, weight):  # type: ignore[no-untyped-def]
         losses, slope = np.empty(x.size), np.empty(x.size)
         still = q.copy()

@@ -39,13 +39,14 @@ Made = tuple[Callable[..., SampledNets], Policy]
 def agents(version: str) -> dict[str, Made]:
     """What makes each agent, and its policy.
 
-    In print: Thompson sampling, 100 bins, EpsGreedy by RMSProp. In the released code: the posterior mean, 200 bins, EpsGreedy by SGD.
+    In print: Thompson sampling, 100 bins, EpsGreedy by RMSProp whose rate falls by .999 a step. In the released code: the posterior
+    mean, 200 bins, EpsGreedy by SGD whose rate falls by .999 a round.
     """
     printed = version == PRINTED
     policy, bins = (Thompson(), PRINTED_BINS) if printed else (PosteriorMean(), BINS)
     return {
         "ConstSGD": (const_sgd, policy),
-        "EpsGreedy": (eps_greedy if printed else partial(const_sgd, step_factor=0.999), EpsilonGreedy()),
+        "EpsGreedy": (eps_greedy if printed else partial(const_sgd, round_factor=0.999), EpsilonGreedy()),
         "Dropout": (dropout, policy),
         "pSGLD": (psgld, policy),
         "pCSGLD": (partial(pcsgld, bins=bins), policy),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from llc_core.compute.cores import available_cores
 from llc_core.fields import hyper
 from llc_core.interactions.contour import Contour
 from llc_core.references.learned_theta import ThetaLaw, theta_law
 from llc_core.studies.papers.claims import Claim, Measured, at_most, less, near
 from llc_core.studies.papers.contour_sampling.contours import learned, line_loop, two_sided
-from llc_core.studies.papers.study import Cost, Found, Place, Study, register, rising
+from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register, rising
 
 OWN = Contour(low=0.0, high=3.0, bins=5, zeta=0.75, rate=0.5, rate_power=0.6, rate_offset=100.0)
 """On the energy |x|, whose chains forget in some twenty steps. ω_k = 1/(k^0.6 + 100), as in the paper's figure 7."""
@@ -64,9 +66,9 @@ def distances(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def rate(step: int) -> float:
+def rate(step: int, own: Contour = OWN) -> float:
     """ω at the k-th step, from 1."""
-    return float(min(OWN.rate, 1 / (step**OWN.rate_power + OWN.rate_offset)))
+    return float(min(own.rate, 1 / (step**own.rate_power + own.rate_offset)))
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,13 @@ class Spread:
     step: int
     law: ThetaLaw
     chains: int
+    own: Contour = OWN
 
     @property
     def wanted(self) -> np.ndarray:
         """Cov θ_k [m, m] by theory."""
-        falling = 1 / rate(self.step + 1) - 1 / rate(self.step)
-        return rate(self.step) * self.law.covariance(falling, self.chains)
+        falling = 1 / rate(self.step + 1, self.own) - 1 / rate(self.step, self.own)
+        return rate(self.step, self.own) * self.law.covariance(falling, self.chains)
 
     def total(self) -> Measured:
         """Summed variances of the bins over theory's."""
@@ -93,7 +96,7 @@ class Spread:
 
     def error(self) -> Measured:
         """E‖θ − θ*‖²/ω_k."""
-        return Measured.of(((self.theta - self.law.fixed) ** 2).sum(axis=1) / rate(self.step))
+        return Measured.of(((self.theta - self.law.fixed) ** 2).sum(axis=1) / rate(self.step, self.own))
 
     def off(self) -> Measured:
         """Largest distance of a bin's mean from θ*, in standard deviations of the bin."""
@@ -116,22 +119,26 @@ class Spread:
 
 
 class OfTheta(Study):
-    """What both studies share: runs of chains on |x| and θ at some of their steps."""
+    """What these studies share: runs of chains on |x| and θ at some of their steps."""
 
     runs: int
-    chains: int
     seed: int
 
-    def thetas(self, at: Place, chains: int, marks: tuple[int, ...], every: int | None = None) -> np.ndarray:
+    def thetas(
+        self, at: Place, chains: int, marks: tuple[int, ...], every: int | None = None, own: Contour = OWN
+    ) -> np.ndarray:
         """[runs, marks, copies, bins]"""
 
         def make() -> dict[str, Any]:
             loop, first = line_loop(two_sided), self.seed + 10**6 * chains
-            found = [learned(loop, OWN, chains, marks, first + run, STEP, every) for run in range(self.runs)]
+            with ThreadPoolExecutor(at.workers or available_cores()) as pool:
+                seeds = range(first, first + self.runs)
+                found = list(pool.map(lambda seed: learned(loop, own, chains, marks, seed, STEP, every), seeds))
             return {"theta": np.round(found, 9).tolist()}
 
-        asked = ["theta on |x|", OWN.to_dict(), STEP, chains, list(marks), every, self.runs, self.seed]
+        asked = ["theta on |x|", own.to_dict(), STEP, chains, list(marks), every, self.runs, self.seed]
         told = {None: "one θ", 0: "copies that never meet"}.get(every, f"copies that meet every {every} steps")
+        told += f", α = {own.rate_power:g}"
         return np.array(at.part(asked, make, f"{self.runs} runs of {chains} chain(s), {told}")["theta"])
 
 
@@ -150,7 +157,7 @@ class ThetaSpread(OfTheta):
     def cost(self) -> Cost:
         count = self.runs * (1 + self.chains) * max(self.steps)
         words = f"{self.runs} runs of one chain and of {self.chains}, {int(max(self.steps)):,} steps each"
-        return Cost(count / STEPS_A_SECOND + 20, 300, words)
+        return Cost(on_cores(count / STEPS_A_SECOND, self.runs) + 20, 300, words)
 
     def run(self, at: Place) -> Found:
         law = theta_law(OWN, STEP)
@@ -179,12 +186,6 @@ class ThetaSpread(OfTheta):
             for chains, spreads in seen.items()
             for each in spreads
         ]  # fmt: skip
-        # one chain of P times the steps has ω_{kP} for ω_k
-        fewer = rate(self.chains * max(marks)) / rate(max(marks))
-        table.append(
-            f"by theory one chain of {self.chains} times the steps, which is not run, "
-            f"would have {self.chains * fewer:.3g} times the variance of {self.chains} chains"
-        )
         return Found(claims, {"fixed": law.fixed.tolist(), **numbers}, lambda: self._figure(seen), table)
 
     def _of_law(self, seen: Mapping[int, list[Spread]]) -> list[Claim]:
@@ -287,7 +288,7 @@ class ThetaCopies(OfTheta):
             f"{self.runs} runs of {self.chains} chains × {self.steps:,} steps for {2 + len(self.every)} ways to share θ"
         )
         # a copy for each chain is a call for each
-        return Cost(2 * count / STEPS_A_SECOND + 20, 300, words)
+        return Cost(on_cores(2 * count / STEPS_A_SECOND, self.runs) + 20, 300, words)
 
     @property
     def bytes_of_a_mean(self) -> int:

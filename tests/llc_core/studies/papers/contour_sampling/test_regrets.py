@@ -12,10 +12,13 @@ from llc_core.studies.papers.study import Place
 
 
 @pytest.mark.parametrize(
-    "version, policy, bins, rate, greedy",
-    [(PRINTED, Thompson, 100, 5e-7, "PSGLD"), (RELEASED, PosteriorMean, 200, 1e-6, "SGLD")],
+    "version, policy, bins, rate, greedy, factors",
+    [
+        (PRINTED, Thompson, 100, 5e-7, "PSGLD", (0.999, 1.0)),
+        (RELEASED, PosteriorMean, 200, 1e-6, "SGLD", (1.0, 0.999)),
+    ],
 )
-def test_the_text_and_the_code_differ_in_policy_bins_and_epsgreedy(version, policy, bins, rate, greedy):
+def test_the_text_and_the_code_differ_in_policy_bins_and_epsgreedy(version, policy, bins, rate, greedy, factors):
     made = {name: (make(), own) for name, (make, own) in agents(version).items()}
     assert {name: type(own) for name, (_, own) in made.items()} == {
         name: EpsilonGreedy if name == "EpsGreedy" else policy for name in made
@@ -24,7 +27,8 @@ def test_the_text_and_the_code_differ_in_policy_bins_and_epsgreedy(version, poli
         contour = made[name][0].interaction
         assert contour.bins == bins and contour.width == pytest.approx(10 / 0.3)
     agent = made["EpsGreedy"][0]
-    assert agent.sampler.name == greedy and agent.step_factor == 0.999 and agent.temperature == 0
+    assert agent.sampler.name == greedy and agent.temperature == 0
+    assert (agent.step_factor, agent.round_factor) == factors
     assert agent.sampler.step_size == pytest.approx(2 * rate)
 
 
