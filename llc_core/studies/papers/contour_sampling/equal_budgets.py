@@ -90,7 +90,7 @@ class EqualBudgets(OfTheta):
             f"{self.runs} runs of {', '.join(map(str, self.counts))} chains × {self.steps:,} steps, "
             f"and of one of {self.steps * max(self.counts):,}, for α = {', '.join(f'{power:g}' for power in self.powers)}"
         )
-        return Cost(on_cores(moves / STEPS_A_SECOND, self.runs) + 20, 300, words)
+        return Cost(on_cores(moves / STEPS_A_SECOND, self.runs) + 10, 300, words)
 
     def run(self, at: Place) -> Found:
         found = {power: self._ratios(power, at) for power in self.powers}
