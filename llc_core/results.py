@@ -146,20 +146,24 @@ class Estimate:
     def relative_error(self) -> float:
         return self.llc / self.expected - 1 if self.expected else math.nan
 
+    @property
+    def variance_words(self) -> str:
+        """λ̂ from the variance with its error, or why it is not known."""
+        if math.isfinite(self.llc_from_variance):
+            return f"{self.llc_from_variance:.4g} ± {self.llc_from_variance_se:.2g}"
+        return f"not known, since {self.evidence.variance_unknown}" if self.evidence.variance_unknown else "not known"
+
     def __float__(self) -> float:
         return self.llc
 
     def __repr__(self) -> str:
-        parts = [f"λ̂ = {self.llc:.4g} ± {self.llc_se:.2g}"]
+        parts = [f"λ̂ = {self.llc:.4g} ± {self.llc_se:.2g}", f"from the variance of the losses: {self.variance_words}"]
         if self.expected is not None:
             parts.append(f"expected {self.expected:.4g} (relative error {self.relative_error:+.1%})")
         if self.local_learning_coefficient is not None:
             parts.append(f"true local λ = {self.local_learning_coefficient.value}")
             if self.local_learning_coefficient.note:
                 parts.append(self.local_learning_coefficient.note)
-        known = math.isfinite(self.llc_from_variance)
-        spread = f"{self.llc_from_variance:.4g} ± {self.llc_from_variance_se:.2g}" if known else "not known"
-        parts.append(f"from the variance of the losses: {spread}")
         if math.isfinite(self.singular_fluctuation):
             parts += self._of_fluctuation()
         if math.isfinite(self.observed_llc):

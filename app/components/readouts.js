@@ -3,6 +3,7 @@ export function render({model}) {
   list.className = 'numbers'
   list.style.gridTemplateColumns = `repeat(${model.columns}, minmax(${model.least}, 1fr))`
   const cells = {}
+  const tips = {}
   const details = document.createElement('details')
   details.innerHTML = '<summary>Diagnostics</summary>'
   const folded = list.cloneNode()
@@ -14,7 +15,6 @@ export function render({model}) {
     box.innerHTML = '<dt></dt><dd>–</dd><dd class="tip"></dd>'
     box.querySelector('dt').textContent = item.label
     const tip = box.querySelector('.tip')
-    tip.textContent = item.tip
     const keepInside = () => {
       const from = box.getBoundingClientRect().left
       const shift = Math.min(0, window.innerWidth - 8 - tip.offsetWidth - from)
@@ -23,6 +23,7 @@ export function render({model}) {
     box.addEventListener('mouseenter', keepInside)
     box.addEventListener('focus', keepInside)
     tip.id = 'tip-' + item.key
+    tips[item.key] = [tip, item.tip]
     box.setAttribute('aria-describedby', tip.id)
     cells[item.key] = box.querySelector('dd')
     cells[item.key].dataset.key = item.key
@@ -35,12 +36,17 @@ export function render({model}) {
       cells[key]?.classList.toggle('early', model.early.includes(key))
     }
   }
+  const explain = () => {
+    for (const [key, [tip, words]] of Object.entries(tips)) tip.textContent = [model.reasons[key], words].filter(Boolean).join(' ')
+  }
   const withhold = () => {
     for (const [key, cell] of Object.entries(cells)) cell.parentElement.hidden = model.withheld.includes(key)
   }
   fill()
+  explain()
   withhold()
   model.on(['values', 'early'], fill)
+  model.on('reasons', explain)
   model.on('withheld', withhold)
   const more = folded.children.length > 0
   if (!more && !model.row) return list

@@ -20,6 +20,7 @@ class Numbers(JSComponent):
     least = param.String("5.75rem", doc="Least width of a column.")
     early = param.List([], doc="Keys of values that are only what there is so far: they are grey.")
     row = param.Boolean(False, doc="One row where there is room, the hero first.")
+    reasons = param.Dict({}, doc="Key → what stands before its tip, such as why a value is not known.")
     withheld = param.List([], doc="Keys of cells that are not shown.")
 
     _stylesheets = [BASE, text_beside(__file__, "readouts.css")]

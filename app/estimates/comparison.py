@@ -18,6 +18,7 @@ from llc_core.samplers.registry import samplers
 
 COLUMNS = {
     "llc": "λ̂ ± s.e.",
+    "variance": "from the variance",
     "expected": "expected λ̂",
     "error": "relative error",
     "r_hat": "R-hat",

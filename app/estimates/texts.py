@@ -9,7 +9,7 @@ from typing import Any
 
 from app.runs.job import State, Status
 from app.session.run_words import trouble
-from app.style.numbers import UNKNOWN, number, with_error, with_minus
+from app.style.numbers import NOT_KNOWN, UNKNOWN, number, with_error, with_minus
 from llc_core import Conclusion, Estimate, conclude
 from llc_core.studies.explain.parts import Explanation
 from llc_core.verdicts import WRONG, Kind, Trust, plain_words
@@ -17,6 +17,13 @@ from llc_core.verdicts import WRONG, Kind, Trust, plain_words
 OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an estimate never mixes two settings."
 
 
+VARIANCE = {
+    "key": "variance",
+    "label": "from the variance",
+    "tip": "λ̂ from how much the losses vary, with γ's part in it. What the step and minibatch noise add is taken off. L(w0) is "
+    "not in it. Where it is higher than λ̂, w0 may be no minimum; where it is lower, λ̂ may change with the temperature.",
+}
+"""The cell of λ̂ from the variance, beside that of λ̂ on every page."""
 READOUTS = [
     {
         "key": "llc",
@@ -26,19 +33,13 @@ READOUTS = [
         "tip": "Mean over living chains and over all steps after burn-in of nβ·(L(w) − L(w0)). The standard error comes "
         "from the spread of the chains.",
     },
+    VARIANCE,
     {
         "key": "expected",
         "label": "expected λ̂",
         "tip": "What λ̂ should be at this n and nβ: the exact local λ with its leading finite-n corrections.",
     },
     {"key": "error", "label": "relative error", "tip": "λ̂ divided by its expected value, minus one."},
-    {
-        "key": "variance",
-        "detail": True,
-        "label": "from the variance",
-        "tip": "λ̂ from how much the losses vary, with γ's part in it. L(w0) is not in it. Where it is higher than λ̂, w0 may be no "
-        "minimum; where it is lower, λ̂ may change with the temperature.",
-    },
     {
         "key": "r_hat",
         "detail": True,
@@ -74,13 +75,22 @@ def readout_values(state: State, expected: float | None) -> dict[str, str]:
     return {
         **values,
         "llc": with_error(estimate.llc, estimate.llc_se),
-        "variance": with_error(estimate.llc_from_variance, estimate.llc_from_variance_se)
-        if math.isfinite(estimate.llc_from_variance)
-        else UNKNOWN,
+        "variance": from_variance(estimate.llc_from_variance, estimate.llc_from_variance_se),
         "error": f"{relative:+.1%}".replace("-", "−") if math.isfinite(relative) else UNKNOWN,
         "r_hat": f"{estimate.r_hat:.3f}" if math.isfinite(estimate.r_hat) else UNKNOWN,
         "ess": f"{estimate.ess:,.0f}" if math.isfinite(estimate.ess) else UNKNOWN,
     }
+
+
+def from_variance(llc: float, se: float) -> str:
+    """λ̂ from the variance beside that from the mean, in every table and line."""
+    return with_error(llc, se) if math.isfinite(llc) else NOT_KNOWN
+
+
+def why_unknown(estimate: Estimate | None) -> dict[str, str]:
+    """What stands before the tip of λ̂ from the variance where that is not known: why."""
+    why = "" if estimate is None else estimate.evidence.variance_unknown
+    return {"variance": f"Not known: {why}."} if why else {}
 
 
 def so_far(state: State, newest: float) -> dict[str, str]:

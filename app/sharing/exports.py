@@ -57,6 +57,8 @@ def result_csv(estimate: Estimate) -> str:
     values: dict[str, Any] = {
         "llc": estimate.llc,
         "llc_se": estimate.llc_se,
+        "llc_from_variance": estimate.llc_from_variance,
+        "llc_from_variance_se": estimate.llc_from_variance_se,
         "expected_llc": estimate.expected,
         "relative_error": estimate.relative_error,
         "r_hat": estimate.r_hat,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the window writes numbers before the engine is there
     from llc_core import LearningCoefficient
 
-UNKNOWN = "–"
+UNKNOWN, NOT_KNOWN = "–", "not known"
+"""Where nothing is measured yet, and where it cannot be."""
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -50,7 +50,8 @@ class Evidence:
     effective_share: of weighted states, by Kish; nan: all weigh the same.
     above: how far w0 lies above the lowest loss found near it, in units of λ̂ (`engine.above_minimum`).
     unlooked: whether that was not looked for, since it would have cost too much, or the run is `unfinished`.
-    from_variance, from_variance_se: λ̂ from the variance of the losses.  gap, gap_se: λ̂ less that, with the error of the difference.
+    from_variance, from_variance_se: λ̂ from the variance of the losses; variance_unknown: why it is not known.
+    gap, gap_se: λ̂ less that, with the error of the difference.
     of_gamma, of_gamma_se: by how much λ̂ falls where log γ rises by 1 (all of `variance.FromVariance`).
     data_variance, data_variance_se: of λ̂ over data sets of this size, with its error (`observables.data_noise`).  n_beta: nβ.
     sampler: what moved the chains, by which remedies are chosen; None: not known.
@@ -101,6 +102,7 @@ class Evidence:
     unfinished: bool = False
     from_variance: float = math.nan
     from_variance_se: float = math.nan
+    variance_unknown: str = ""
     gap: float = math.nan
     gap_se: float = math.nan
     of_gamma: float = math.nan

@@ -29,7 +29,8 @@ KNOWN = 0.5
 
 class FromVariance(NamedTuple):
     """llc, se: λ̂ from the variance and its standard error.  gap, gap_se: λ̂ from the mean less that, where both share their chance.
-    of_gamma, of_gamma_se: Cov(X, G), by which λ̂ falls where log γ rises by 1.  All in units of λ̂; nan: not known."""
+    of_gamma, of_gamma_se: Cov(X, G), by which λ̂ falls where log γ rises by 1.  All in units of λ̂; nan: not known.
+    unknown: why `llc` is not known, in words that can follow a colon; empty where it is."""
 
     llc: float = math.nan
     se: float = math.nan
@@ -37,6 +38,17 @@ class FromVariance(NamedTuple):
     gap_se: float = math.nan
     of_gamma: float = math.nan
     of_gamma_se: float = math.nan
+    unknown: str = ""
+
+
+TOO_SHORT = "the run is too short"
+TOO_NOISY = "its error is more than half of it"
+LOST = "too many chains diverged"
+WEIGHTED = "the states weigh differently"
+INTERACTING = "the chains act on one another"
+OF_A_PRIOR = "the chains begin at draws of a prior"
+UNSEEN = "the chains' losses on all data were not seen"
+"""Why λ̂ from the variance is not known."""
 
 
 class Looks(NamedTuple):
@@ -60,7 +72,7 @@ def from_variance(trace: np.ndarray | None, looks: Looks, heat: float, heat_se: 
     of_gamma = _least(_with_gamma(looks))
     losses = looks.loss if trace is None else trace
     if losses.shape[0] < FEWEST_LOOKS or losses.shape[1] < 1 or not np.isfinite(losses).all():
-        return FromVariance(of_gamma=of_gamma[0], of_gamma_se=of_gamma[1])
+        return FromVariance(of_gamma=of_gamma[0], of_gamma_se=of_gamma[1], unknown=TOO_SHORT)
     mean = losses.mean()
     square = (losses - mean) ** 2
     value, se = float(square.mean()), standard_error(square.mean(axis=0), square)
@@ -69,12 +81,14 @@ def from_variance(trace: np.ndarray | None, looks: Looks, heat: float, heat_se: 
     difference = losses - square
     gap, gap_se = mean - value, standard_error(difference.mean(axis=0), difference)
     if not math.isfinite(of_gamma[0]):
-        return FromVariance()
+        return FromVariance(unknown=TOO_SHORT)
     heat_se = heat_se if math.isfinite(heat_se) else abs(heat) / 2
     llc, se = value + of_gamma[0] - 2 * heat, math.hypot(se, of_gamma[1], 2 * heat_se)
     gap, gap_se = float(gap) - of_gamma[0] + heat, math.hypot(gap_se, of_gamma[1], heat / 2)
     known = se < KNOWN * abs(llc)
-    return FromVariance(llc if known else math.nan, se if known else math.nan, gap, gap_se, *of_gamma)
+    if not known:
+        llc, se = math.nan, math.nan
+    return FromVariance(llc, se, gap, gap_se, *of_gamma, unknown="" if known else TOO_NOISY)
 
 
 def _with_gamma(looks: Looks) -> list[tuple[float, float]]:

@@ -18,11 +18,20 @@ from llc_core.config import RunConfig
 from llc_core.diagnostics.confirmation import draw_together
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.minimum import FromVariance, Looks, from_variance
+from llc_core.diagnostics.minimum import (
+    INTERACTING,
+    LOST,
+    OF_A_PRIOR,
+    UNSEEN,
+    WEIGHTED,
+    FromVariance,
+    Looks,
+    from_variance,
+)
 from llc_core.diagnostics.verdict import worth_an_answer
 from llc_core.engine.above_minimum import above_minimum
 from llc_core.engine.adapting.control import Control
-from llc_core.engine.law import BiasAndSpread, has_no_law, result
+from llc_core.engine.law import BiasAndSpread, has_no_law, on_the_plane, result
 from llc_core.engine.record import Record
 from llc_core.engine.resolve import has_prior
 from llc_core.engine.setup import Setup, can_be_asked
@@ -231,12 +240,12 @@ class Estimates:
         accepted = self.state.get("accepted")
         noise, step = _finite_mean(biases.noise[mine]), _finite_mean(biases.step[mine])
         law = self._law(mine, chains, noise + step) if chains.usable else BiasAndSpread()
-        if self.record.spread is not None and chains.usable and not self.setup.sampler.needs_conditionals:
+        if self.record.spread is not None and chains.usable and not self._judged_elsewhere:
             llc = _finite_mean(chains.per_chain)
             counted = spreading(self.record.spread, Group(mine, chains.living, chains.n_beta), noise + step, llc)
             law = law._replace(unspread=counted.unspread, unspread_se=counted.se, pull=counted.pull)
         heat, heat_se = (law.bias, law.se) if math.isfinite(law.bias) else (noise + step, math.nan)
-        beside = self._from_variance(mine, chains, heat, heat_se) if chains.usable else FromVariance()
+        beside = self._from_variance(mine, chains, heat, heat_se) if chains.usable else FromVariance(unknown=LOST)
         bursts = int(self.stepper.bursts[mine].sum())
         return Evidence(
             step_size=float(self.control.step_size.current[mine][0]),
@@ -261,6 +270,7 @@ class Estimates:
             sampler=at_setting(self.setup.sampler, setting),
             from_variance=beside.llc,
             from_variance_se=beside.se,
+            variance_unknown=beside.unknown,
             gap=beside.gap,
             gap_se=beside.gap_se,
             of_gamma=beside.of_gamma,
@@ -271,7 +281,7 @@ class Estimates:
         """λ̂ from the variance; nothing where states weigh differently or chains interact, since no looks are taken there."""
         group, full = Group(mine, chains.living, chains.n_beta), self.setup.gradient == "full"
         if chains.weights is not None:
-            return FromVariance()
+            return FromVariance(unknown=WEIGHTED)
         if self.record.law is not None and self.record.law.looks:
             at = self.record.law.seen(group)
             along = (
@@ -284,10 +294,23 @@ class Estimates:
             seen = self.record.spread.seen(group)
             looks = Looks(seen.loss, seen.pull)
         else:
-            return FromVariance()
+            return FromVariance(unknown=self._why_unseen())
         found = from_variance(chains.kept_trace if full else None, looks, heat, heat_se)
+        if on_the_plane(self.setup):
+            return FromVariance(found.llc, found.se, unknown=found.unknown)
         # Exact draws have the right mean, whatever the variance says.
-        return found._replace(gap=math.nan, gap_se=math.nan) if self.setup.sampler.needs_conditionals else found
+        return found._replace(gap=math.nan, gap_se=math.nan) if self._judged_elsewhere else found
+
+    @property
+    def _judged_elsewhere(self) -> bool:
+        """Whether nothing that is seen along the chains counts against λ̂: they are exact draws, or quadrature has the answer."""
+        return self.setup.sampler.needs_conditionals or on_the_plane(self.setup)
+
+    def _why_unseen(self) -> str:
+        """Why nothing was seen of the chains that tells γ's part in the variance."""
+        if self.setup.config.interaction is not None:
+            return INTERACTING
+        return OF_A_PRIOR if self.setup.problem.starts_at_prior else UNSEEN
 
     def _above_minimum(self) -> np.ndarray | None:
         """Looked for once at a step: an estimate may be asked for again."""

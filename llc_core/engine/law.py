@@ -42,10 +42,15 @@ def has_no_law(setup: Setup) -> bool:
     """Whether nothing is to be measured of the chains' distribution, at any price."""
     exact = setup.sampler.needs_conditionals  # and its distribution is the target
     # Chains that begin at draws of a prior have no single point around which the loss is nearly quadratic.
-    judged = isinstance(setup.problem, Planar) or setup.problem.starts_at_prior
+    judged = on_the_plane(setup) or setup.problem.starts_at_prior
     # Stein's identity asks what force the chains follow, and those that interact follow another than ∇U.
     apart = setup.config.interaction is not None or bool(setup.problem.walls)
     return exact or judged or apart
+
+
+def on_the_plane(setup: Setup) -> bool:
+    """Whether quadrature judges the estimate, so that nothing else need to."""
+    return isinstance(setup.problem, Planar)
 
 
 def plan(setup: Setup) -> Plan | None:

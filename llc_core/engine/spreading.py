@@ -11,7 +11,7 @@ from torch import Tensor
 
 from llc_core.compute.streams import torch_stream
 from llc_core.diagnostics import convergence as diagnostics
-from llc_core.engine.law import LEAST_LOOKS, BiasAndSpread, has_no_law, spread_of, without_heat
+from llc_core.engine.law import LEAST_LOOKS, BiasAndSpread, has_no_law, on_the_plane, spread_of, without_heat
 from llc_core.engine.setup import Setup, can_be_asked
 from llc_core.observables.law_bias import LawBias
 from llc_core.observables.look import Group
@@ -147,6 +147,8 @@ def spread_count(setup: Setup) -> SpreadCount | None:
     """What counts them in a run whose distribution is not measured; None where ∇U is not what the chains follow, or exact answers tell."""
     if setup.sampler.needs_conditionals and can_be_asked(setup):
         return SpreadCount(TermSizes.every)  # for γ's share alone, at steps whose energy is looked at anyway
+    if on_the_plane(setup) and setup.config.interaction is None:
+        return SpreadCount(TermSizes.every)  # for λ̂ from the variance alone
     if has_no_law(setup):
         return None
     # A step that is watched is not replayed on a GPU, so there it is one that is watched in any case.

@@ -15,8 +15,8 @@ from llc_core.sweeps.store import COLUMNS
 
 AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
 MEASURED = (
-    "llc", "llc_se", "llc_printed", "global_llc", "local_llc", "expected_llc", "r_hat", "ess", "stable_step", "dead",
-    "chains", "steps", "seconds",
+    "llc", "llc_se", "llc_from_variance", "llc_from_variance_se", "llc_printed", "global_llc", "local_llc", "expected_llc",
+    "r_hat", "ess", "stable_step", "dead", "chains", "steps", "seconds",
 )  # fmt: skip
 FURTHER = ("steps", "chains", "config")
 FORMATS = (".csv", ".parquet", ".nc")

@@ -11,6 +11,9 @@ from llc_core.sweeps.table import Row, Table, alike, finite_or_nan
 
 ESTIMATORS = {"same_batch": "llc", "printed": "llc_printed"}
 """What is subtracted from the loss: the loss at w0 on the same batch, or, as printed, on ONE minibatch."""
+FROM_VARIANCE = "variance"
+"""λ̂ from the variance, which nothing is subtracted from, stands beside both."""
+COLUMN_OF = {**ESTIMATORS, FROM_VARIANCE: "llc_from_variance"}
 ESTIMATOR_WORDS = {"same_batch": "same-batch baseline", "printed": "baseline as printed"}
 TRUTHS = {"expected": "expected_llc", "local": "local_llc", "global": "global_llc"}
 TRUTH_WORDS = {"expected": "expected λ̂ (local, at this n)", "local": "local λ", "global": "global λ"}
@@ -22,7 +25,7 @@ such row, of up to 10¹¹ times the truth, would make every mean meaningless. Hi
 def estimate_of(row: Row, estimator: str, cut: bool = True) -> float:
     """λ̂ of a row, nan where the run has none or is `lost`."""
     there = row.get("status") == "ok" and not lost(row, cut)
-    return finite_or_nan(row.get(ESTIMATORS[estimator])) if there else math.nan
+    return finite_or_nan(row.get(COLUMN_OF[estimator])) if there else math.nan
 
 
 def lost(row: Row, cut: bool = True) -> bool:
@@ -49,7 +52,7 @@ def all_lost(table: Table, cut: bool = True) -> np.ndarray:
 def all_estimates(table: Table, estimator: str, cut: bool = True) -> np.ndarray:
     """`estimate_of` every row, [k]."""
     there = table.names["status"].among(["ok"]) & ~all_lost(table, cut)
-    return np.where(there, table.numbers[ESTIMATORS[estimator]], np.nan)
+    return np.where(there, table.numbers[COLUMN_OF[estimator]], np.nan)
 
 
 def all_errors(table: Table, estimator: str, truth: str, cut: bool = True) -> np.ndarray:

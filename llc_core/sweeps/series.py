@@ -18,6 +18,7 @@ import numpy as np
 from llc_core.sweeps.judging import (
     ESTIMATOR_WORDS,
     ESTIMATORS,
+    FROM_VARIANCE,
     THROWN,
     TRUTH_WORDS,
     TRUTHS,
@@ -105,6 +106,7 @@ class Curve:
     """One sampler with one gradient. Arrays [S] go over its step sizes, ascending.
 
     mean, sd: of the relative error over the problems with an estimate (sd with divisor count − 1; nan below two).
+    variance, variance_se: mean relative error of λ̂ from the variance, over the problems that have it, with its standard error.
     count: problems with an estimate.  total: those that were run, errors aside.  dead: share of chains that died.
     order: share of the `pairs` of problems that estimate and truth order alike; nan without pairs.
     limit: median stability limit of the sampler's problems, nan where it is not known.
@@ -121,6 +123,8 @@ class Curve:
     order: np.ndarray
     pairs: np.ndarray
     seconds: np.ndarray
+    variance: np.ndarray
+    variance_se: np.ndarray
     limit: float = math.nan
 
     @property
@@ -188,6 +192,8 @@ class Accuracy:
     count: int
     total: int
     seconds: float
+    variance: float
+    variance_se: float
 
     @property
     def size(self) -> float:
@@ -221,6 +227,7 @@ def curves(
         table,
         all_estimates(table, estimator, cut),
         all_errors(table, estimator, truth, cut),
+        all_errors(table, FROM_VARIANCE, truth, cut),
         table.numbers[TRUTHS[truth]],
     )
     found = []
@@ -240,6 +247,7 @@ class _Columns:
     table: Table
     estimates: np.ndarray
     errors: np.ndarray
+    variance: np.ndarray
     exact: np.ndarray
 
 
@@ -255,22 +263,24 @@ def _curve(sampler: str, gradient: str, groups: list[np.ndarray], of: _Columns) 
     groups = sorted(groups, key=lambda group: float(numbers["step_size"][group[0]]))
     columns: dict[str, list[float]] = defaultdict(list)
     for group in groups:
-        errors = of.errors[group]
-        errors = errors[np.isfinite(errors)]
+        mean, sd, _ = _mean(of.errors[group])
         estimates = of.estimates[group]
         agreeing, pairs = _pairs(of.table.names["size_class"].codes[group], of.exact[group], estimates)
         chains, dead = (
             float(found[found > 0].sum()) for found in (numbers[name][group] for name in ("chains", "dead"))
         )
         columns["step_size"].append(float(numbers["step_size"][group[0]]))
-        columns["mean"].append(float(errors.mean()) if len(errors) else math.nan)
-        columns["sd"].append(float(errors.std(ddof=1)) if len(errors) > 1 else math.nan)
+        columns["mean"].append(mean)
+        columns["sd"].append(sd)
         columns["count"].append(int(np.isfinite(estimates).sum()))
         columns["total"].append(len(group))
         columns["dead"].append(dead / chains if chains else math.nan)
         columns["order"].append(agreeing / pairs if pairs else math.nan)
         columns["pairs"].append(pairs)
         columns["seconds"].append(_median(numbers["seconds"][group]))
+        mean, sd, known = _mean(of.variance[group])
+        columns["variance"].append(mean)
+        columns["variance_se"].append(sd / math.sqrt(known) if known else math.nan)
     limit = _median(numbers["stable_step"][np.concatenate(groups)])
     return Curve(sampler, gradient, limit=limit, **{name: np.array(values) for name, values in columns.items()})
 
@@ -307,18 +317,28 @@ def accuracy(found: Iterable[Curve]) -> list[Accuracy]:
     for c in found:
         i = c.best
         values = (
-            [math.nan] * 6
+            [math.nan] * 8
             if i is None
-            else [float(a[i]) for a in (c.step_size, c.mean, c.sd, c.nan, c.order, c.seconds)]
+            else [
+                float(a[i])
+                for a in (c.step_size, c.mean, c.sd, c.nan, c.order, c.seconds, c.variance, c.variance_se)
+            ]
         )
-        step, mean, sd, nan, order, seconds = values
+        step, mean, sd, nan, order, *rest = values
         count, total = (0, int(c.total.max(initial=0))) if i is None else (int(c.count[i]), int(c.total[i]))
         result.append(
             Accuracy(
-                c.sampler, c.gradient, step, mean, sd, 1.0 if i is None else nan, order, c.decades, count, total, seconds
+                c.sampler, c.gradient, step, mean, sd, 1.0 if i is None else nan, order, c.decades, count, total, *rest
             )
         )  # fmt: skip
     return result
+
+
+def _mean(values: np.ndarray) -> tuple[float, float, int]:
+    """Mean and standard deviation of what is finite, and how many that are; nan where they are too few."""
+    there = values[np.isfinite(values)]
+    mean = float(there.mean()) if len(there) else math.nan
+    return mean, float(there.std(ddof=1)) if len(there) > 1 else math.nan, len(there)
 
 
 def _median(values: np.ndarray) -> float:

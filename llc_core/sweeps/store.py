@@ -21,7 +21,7 @@ import numpy as np
 from llc_core.fields import short
 from llc_core.sweeps.table import Row, Table, alike
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 COLUMNS: dict[str, str] = {
     "key": "TEXT PRIMARY KEY",
     "unit": "TEXT NOT NULL",
@@ -38,6 +38,8 @@ COLUMNS: dict[str, str] = {
     "status": "TEXT NOT NULL CHECK (status IN ('ok', 'diverged', 'error'))",
     "llc": "REAL",
     "llc_se": "REAL",
+    "llc_from_variance": "REAL",
+    "llc_from_variance_se": "REAL",
     "llc_printed": "REAL",
     "global_llc": "REAL",
     "local_llc": "REAL",
@@ -56,10 +58,12 @@ COLUMNS: dict[str, str] = {
 
 key: hash of `config`, the RunConfig of this row alone (JSON, defaults left out).  unit: of the batch it ran in, whose step sizes are `grid`.
 problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
-llc: λ̂ with the baseline on the same batch; llc_printed: from the same chains with the loss at w0 on one minibatch only,
+llc: λ̂ with the baseline on the same batch; llc_from_variance: λ̂ from how much the losses vary, empty where it is not known; llc_printed: from the same chains with the loss at w0 on one minibatch only,
 as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
 stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
 """
+LATER = ("llc_from_variance", "llc_from_variance_se")
+"""Columns that stores of version 1 have not: their rows read as if nothing had been known. Writing to such a store adds them."""
 PROGRESS = (
     "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
 seconds_left REAL, state TEXT, updated TEXT"
@@ -157,14 +161,15 @@ class Store:
             create(self._db)
             return
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version not in (0, SCHEMA_VERSION):
+        if version not in range(SCHEMA_VERSION + 1):
             raise ValueError(
                 f"{str(self.path)!r} is of another version of LLC Lab (of stores {version}, not {SCHEMA_VERSION}); use that one, "
                 "or give a new file."
             )
         if not version:
             raise sqlite3.DatabaseError("made by another program")
-        for name, wanted in (("results", set(COLUMNS)), ("progress", {"id", *SAID})):
+        self._names = [name for name in COLUMNS if version == SCHEMA_VERSION or name not in LATER]
+        for name, wanted in (("results", set(self._names)), ("progress", {"id", *SAID})):
             if {column[1] for column in self._db.execute(f"PRAGMA table_info({name})")} != wanted:
                 raise sqlite3.DatabaseError("other columns")
 
@@ -218,16 +223,32 @@ class Store:
         places = ", ".join(f":{name}" for name in COLUMNS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._recording():
+            self._complete()
             self._db.executemany(
                 f"INSERT OR REPLACE INTO results ({names}) VALUES ({places})",
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
             )
 
+    def _complete(self) -> None:
+        """Give a store of an older version the columns that it has not, in the same transaction as the first rows that have them."""
+        missing = [name for name in COLUMNS if name not in self._names]
+        if missing:
+            self._db.execute("BEGIN IMMEDIATE")
+            for name in missing:
+                self._db.execute(f"ALTER TABLE results ADD COLUMN {name} {COLUMNS[name]}")
+            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            self._names = list(COLUMNS)
+
+    @property
+    def _selected(self) -> str:
+        """All columns, as SQL has them; NULL for those that this file has not."""
+        return ", ".join(name if name in self._names else "NULL" for name in COLUMNS)
+
     def rows(self) -> list[dict[str, Any]]:
         """Every finished row, ordered by what was run; ValueError where the file is damaged."""
         names = tuple(COLUMNS)
         with self._reading():
-            found = self._db.execute(f"SELECT {', '.join(names)} FROM results ORDER BY rowid").fetchall()
+            found = self._db.execute(f"SELECT {self._selected} FROM results ORDER BY rowid").fetchall()
         found.sort(key=itemgetter(*map(names.index, ORDER)))
         return [dict(zip(names, row, strict=True)) for row in found]
 
@@ -238,7 +259,8 @@ class Store:
         """
         with self._reading():
             (count,) = self._db.execute("SELECT count(*) FROM results").fetchone()
-            found = Table.read(self._db, partial(rows_at, self.path)) if most is None or count <= most else None
+            few = most is None or count <= most
+            found = Table.read(self._db, partial(rows_at, self.path), self._names) if few else None
         if found is None:
             raise ValueError(f"{str(self.path)!r} has more than {most:,} rows; give a smaller store.")
         keys = [found.names[name].ordered() if name in found.names else found.numbers[name] for name in ORDER]
@@ -246,10 +268,9 @@ class Store:
 
     def rows_at(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Rows by their numbers in the file; ValueError where one was replaced meanwhile."""
-        names = ", ".join(COLUMNS)
         with self._reading():
             found = [
-                self._db.execute(f"SELECT {names} FROM results WHERE rowid = ?", (int(place),)).fetchone()
+                self._db.execute(f"SELECT {self._selected} FROM results WHERE rowid = ?", (int(place),)).fetchone()
                 for place in places
             ]
         if None in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -17,7 +17,7 @@ Fetch = Callable[[np.ndarray], list[Row]]
 NAMES = ("size_class", "ranks", "sampler", "gradient", "status", "finished")
 """Columns of texts, of which each is in many rows."""
 NUMBERS = (
-    "problem", "dim", "step_size", "chains", "dead", "llc", "llc_printed", "global_llc", "local_llc", "expected_llc",
+    "problem", "dim", "step_size", "chains", "dead", "llc", "llc_from_variance", "llc_printed", "global_llc", "local_llc", "expected_llc",
     "stable_step", "steps", "seconds",
 )  # fmt: skip
 """Columns of numbers that something is computed from. What else a row has is read when it is shown."""
@@ -63,8 +63,8 @@ class Table(Sequence[Row]):
         self.names, self.numbers, self.places, self.fetch = names, numbers, places, fetch
 
     @classmethod
-    def read(cls, db: sqlite3.Connection, fetch: Fetch) -> Table:
-        """All rows of a store by their numbers in its file, which are their places.
+    def read(cls, db: sqlite3.Connection, fetch: Fetch, there: Collection[str] = NUMBERS) -> Table:
+        """All rows of a store by their numbers in its file, which are their places.  there: columns that the file has.
 
         What a row shares with the one before it is not handed over again: a million rows take 2 s so, and 4 s with all their values.
         """
@@ -75,7 +75,7 @@ class Table(Sequence[Row]):
         own = [name for name in NUMBERS if name not in SHARED]
         rows = db.execute(
             f"SELECT row.rowid, CASE WHEN {same} THEN -1 ELSE kind({shared}) END, "
-            f"{', '.join(f'ifnull(row.{name}, 9e999)' for name in own)} "
+            f"{', '.join(f'ifnull(row.{name}, 9e999)' if name in there else '9e999' for name in own)} "
             "FROM results AS row LEFT JOIN results AS before ON before.rowid = row.rowid - 1 ORDER BY row.rowid"
         )
         found = np.fromiter(rows, [("place", np.int64), ("kind", np.int32), *((name, np.float64) for name in own)])

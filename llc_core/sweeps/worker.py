@@ -137,6 +137,8 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
                 "status": "ok" if usable else "diverged",
                 "llc": _finite(estimate.llc),
                 "llc_se": _finite(estimate.llc_se),
+                "llc_from_variance": _finite(estimate.llc_from_variance),
+                "llc_from_variance_se": _finite(estimate.llc_from_variance_se),
                 "llc_printed": _finite(alive.mean()) if usable and len(alive) else None,
                 "global_llc": _number(owner.learning_coefficient),
                 "local_llc": _number(owner.local_learning_coefficient),

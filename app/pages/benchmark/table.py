@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from app.style.numbers import number_text
+from app.style.numbers import NOT_KNOWN, number_text
 from llc_core.sweeps.csv_tables import table_csv
 from llc_core.sweeps.scales import SHORT, label
 from llc_core.sweeps.series import CLOSE, THROWN, Accuracy, Curve
@@ -20,7 +20,8 @@ def table_words(cut: bool = True) -> str:
         "Each row is at its best step size, that of the least root mean square relative error. Step sizes at which a tenth or more "
         f"of the problems have no estimate are left out. A missing estimate counts as wrong by 100% there{large}. Decades: the longest row of "
         "neighbouring step sizes whose mean is within ±5%. ✓: within ±5% on average. Of several runs of one problem at one step "
-        "size the longest counts."
+        "size the longest counts. The mean relative error stands a second time, from how much the losses vary, with its standard error. "
+        "Stores from before that was kept do not know it."
     )
 
 
@@ -30,6 +31,7 @@ HEAD = (
     "Best step size",
     "Root mean square error",
     "Mean relative error",
+    "The same from the variance",
     "Standard deviation",
     "Without estimate",
     "Pairs in order",
@@ -37,7 +39,7 @@ HEAD = (
     "Problems",
     "Seconds per run",
 )
-SERIES = ("step_size", "mean", "sd", "count", "total", "dead", "order", "pairs", "seconds")
+SERIES = ("step_size", "mean", "sd", "variance", "variance_se", "count", "total", "dead", "order", "pairs", "seconds")
 
 
 def percent(value: float, signed: bool = False) -> str:
@@ -48,6 +50,13 @@ def percent(value: float, signed: bool = False) -> str:
     return f"{value:{'+' if signed else ''}.1%}".replace("-", "−")
 
 
+def of_variance(row: Accuracy) -> str:
+    if not math.isfinite(row.variance):
+        return NOT_KNOWN
+    error = f" ± {percent(row.variance_se)}" if math.isfinite(row.variance_se) else ""
+    return percent(row.variance, signed=True) + error
+
+
 def cells(row: Accuracy) -> list[str]:
     """As in HEAD, for people."""
     return [
@@ -56,6 +65,7 @@ def cells(row: Accuracy) -> list[str]:
         number_text(row.step_size) if math.isfinite(row.step_size) else "none",
         percent(row.size),
         percent(row.mean, signed=True),
+        of_variance(row),
         percent(row.sd),
         percent(row.nan),
         percent(row.order),

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from app.estimates import texts
 from app.runs.job import State
-from app.style.numbers import UNKNOWN, exact, number, with_error
+from app.style.numbers import NOT_KNOWN, UNKNOWN, exact, number, with_error
 from llc_core import Estimate, Planar
 from llc_core.results import AGREES, ERRORS, agrees
 
 _BY_KEY = {item["key"]: item for item in texts.READOUTS}
 CELLS = [
     _BY_KEY["llc"],
+    _BY_KEY["variance"],
     {
         "key": "exact",
         "label": "exact at this n",
@@ -75,7 +76,7 @@ def readout_values(state: State, problem: Planar, value: float | None) -> dict[s
         **{key: values[key] for key in values if key != "expected"},
         "exact": number(value),
         "error": f"{estimate.llc / value - 1:+.1%}".replace("-", "−") if known else UNKNOWN,
-        "local": "not known" if local is None else str(local.value),
+        "local": NOT_KNOWN if local is None else str(local.value),
         "multiplicity": UNKNOWN if local is None else str(local.multiplicity),
     }
 

@@ -7,13 +7,13 @@ from app.pages.local_geometry.scene import Scene
 from app.style.numbers import coefficient, number, power_of_ten
 
 CELLS = [
-    READOUTS[0],
+    *READOUTS[:2],
     {
         "key": "truth",
         "label": "exact λ at w0",
         "tip": "Learning coefficient of the point w0 where the chains start, by a formula. λ̂ tends to it as n grows.",
     },
-    *READOUTS[1:],
+    *READOUTS[2:],
 ]
 EXACT = [
     {

@@ -8,13 +8,13 @@ from app.style.numbers import coefficient, number
 from llc_core.potentials import Superposition
 
 CELLS = [
-    READOUTS[0],
+    *READOUTS[:2],
     {
         "key": "truth",
         "label": "exact λ at w0",
         "tip": "Half of the weights that cannot move without a loss (Chen et al. 2023). λ̂ tends to it as n grows.",
     },
-    *READOUTS[1:],
+    *READOUTS[2:],
 ]
 EXACT = [
     {"key": "local", "label": "λ of this polygon", "tip": "Half of all weights but the free ones."},

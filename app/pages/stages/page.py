@@ -10,6 +10,7 @@ import panel as pn
 
 from app.components.readouts import Numbers
 from app.controls.replay import Replay
+from app.estimates.texts import why_unknown
 from app.pages.base import PageInfo
 from app.pages.page import Page
 from app.pages.stages.config import REAL, StagesConfig
@@ -173,7 +174,9 @@ class Stages(Page):
         self.whereabouts.object = f'<p class="small">{whereabouts(self.scene, now)}</p>'
         self.matrices.object = matrices(now.product, self.scene.products[-1])
         found = cells(self.config, stage, seen, now)
-        self.numbers.values = {key: text for key, text in found.items() if key not in self.numbers.withheld}
+        shown = {key: text for key, text in found.items() if key not in self.numbers.withheld}
+        measured = seen.estimates[place] if seen is not None and place < len(seen.estimates) else None
+        self.numbers.param.update(values=shown, reasons=why_unknown(measured))
         tone, words = verdict(self.config, stage, seen, place, self.answers.visible)
         self.verdict.object = f'<p class="{tone}">{words}</p>'
 

@@ -63,7 +63,11 @@ class StagesTakeaway(TakeawayDesk):
         if self._seen is None or not self._seen.estimates:
             raise ValueError("There is nothing to save yet; wait for the first rest.")
         rows = [
-            (stage.rank, stage.time, stage.loss, float(stage.coefficient), each.llc, each.llc_se, str(each.converged))
+            (
+                stage.rank, stage.time, stage.loss, float(stage.coefficient), each.llc, each.llc_se,
+                each.llc_from_variance, each.llc_from_variance_se, str(each.converged),
+            )  # fmt: skip
             for stage, each in zip(scene, self._seen.estimates, strict=False)
         ]
-        return f"{NAME}_staircase.csv", table_csv(["rank", "time", "loss", "exact", "llc", "llc_se", "verdict"], rows)
+        measured = ("llc", "llc_se", "llc_from_variance", "llc_from_variance_se")
+        return f"{NAME}_staircase.csv", table_csv(["rank", "time", "loss", "exact", *measured, "verdict"], rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from app.estimates.texts import VARIANCE, from_variance
 from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.job import StagesProgress
 from app.pages.stages.scene import Moment
@@ -23,6 +24,7 @@ CELLS = [
         "main": True,
         "tip": "Measured by chains that begin at the rest with as many values learned.",
     },
+    VARIANCE,
     {
         "key": "exact",
         "label": "exact λ",
@@ -79,12 +81,16 @@ def cells(config: StagesConfig, stage: Stage, seen: StagesProgress | None, now: 
     place = now.place
     measured = seen is not None and math.isfinite(seen.llc[place])
     done = seen is not None and place < len(seen.estimates)
-    llc = UNKNOWN
+    llc = variance = UNKNOWN
+    if done and seen is not None:
+        found = seen.estimates[place]
+        variance = from_variance(found.llc_from_variance, found.llc_from_variance_se)
     if measured and seen is not None:
         llc = with_error(seen.llc[place], seen.llc_se[place]) if done else f"{number(seen.llc[place], 3)} so far"
     saddle = config.teacher == REAL and stage.rank < len(config.singular_values)
     return {
         "llc": llc.replace("-", "−"),
+        "variance": variance,
         "exact": "none here" if saddle else f"{float(stage.coefficient):g}",
         "multiplicity": UNKNOWN if saddle else str(stage.coefficient.multiplicity),
         "loss": number(now.loss, 3),

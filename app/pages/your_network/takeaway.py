@@ -87,7 +87,10 @@ class NetworkTakeaway(EstimateDesk):
 
 def over_training_csv(found: Sequence[tuple[str, int, Estimate]]) -> str:
     rows = sorted(found, key=lambda item: item[1])
-    named = ("llc", "llc_se", "singular_fluctuation", "singular_fluctuation_se", "r_hat", "ess", "diverged")
+    named = (
+        *("llc", "llc_se", "llc_from_variance", "llc_from_variance_se", "singular_fluctuation", "singular_fluctuation_se"),
+        *("r_hat", "ess", "diverged"),
+    )
     return table_csv(
         ["training_step", "optimizer", *named, "verdict"],
         [(step, by, *(getattr(e, name) for name in named), str(e.converged)) for by, step, e in rows],

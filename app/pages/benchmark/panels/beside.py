@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 from app.components.readouts import Numbers
 from app.estimates.loss_figure import LossFigure
 from app.estimates.networks import link_config
-from app.estimates.texts import caption, verdict
+from app.estimates.texts import VARIANCE, caption, readout_values, verdict, why_unknown
 from app.pages.benchmark.panels.runs import NOT_CARRIED, name_of, run_link
 from app.pages.benchmark.table import percent
 from app.runs.history import Cursor, NewRows
@@ -37,6 +37,7 @@ WORD_TICKS = 4
 RUN = "This run"
 CELLS = [
     {"key": "llc", "label": "λ̂ of this run", "hero": True, "tip": "The chains run now, on this server, from the configuration of the row."},
+    VARIANCE,
     {"key": "expected", "label": "expected", "tip": "What λ̂ should be at this n and nβ."},
     {"key": "stored", "label": "in the sweep", "tip": "What the sweep has stored for the same configuration; its chains drew other numbers."},
     {"key": "doing", "label": "now", "wide": True, "tip": "What the run is doing."},
@@ -132,6 +133,7 @@ class Beside:
         stored, se = estimate_of(row, self._estimator, self._cut), finite_or_nan(row["llc_se"])
         self._numbers.values = {
             "llc": UNKNOWN,
+            "variance": UNKNOWN,
             "expected": UNKNOWN,
             "stored": with_error(stored, se) if math.isfinite(stored) else "none",
             "doing": "preparing…",
@@ -181,12 +183,12 @@ class Beside:
             self._show_words(state, self._config.lengths[0])
 
     def _show_words(self, state: State, total: int) -> None:
-        found = state.estimate
-        self._numbers.values = {
+        values = {
             **self._numbers.values,
-            "llc": with_error(found.llc, found.llc_se) if found is not None else UNKNOWN,
+            **{key: text for key, text in readout_values(state, None).items() if key in ("llc", "variance")},
             "doing": f"{caption(state)}, {min(state.steps / total, 1):.0%}",
         }
+        self._numbers.param.update(values=values, reasons=why_unknown(state.estimate))
         self._say(*verdict(state))
 
     def _say(self, tone: str, words: str) -> None:

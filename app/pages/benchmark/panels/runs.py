@@ -11,6 +11,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from app.estimates.texts import from_variance
 from app.pages.benchmark.table import SCROLL, percent, scrolling
 from app.sharing.links import PARAMETER, Link, encode
 from app.style import theme
@@ -38,7 +39,7 @@ WORDS = (
     "What is behind a point: click it in a chart, or choose here. “Open” runs the same configuration on the page Local "
     "geometry, live."
 )
-HEAD = ("Problem", "λ̂", "truth", "Relative error", "R-hat", "ESS", "Diverged chains", "Run")
+HEAD = ("Problem", "λ̂", "from the variance", "truth", "Relative error", "R-hat", "ESS", "Diverged chains", "Run")
 
 
 class RunsPanel:
@@ -137,10 +138,11 @@ class RunsPanel:
         llc, se = estimate_of(row, self._estimator, self._cut), finite_or_nan(row["llc_se"])
         name = name_of(row)
         if row["status"] == "error":
-            cells = ["failed", "", "", "", "", ""]
+            cells = ["failed", "", "", "", "", "", ""]
         else:
             cells = [
                 with_error(llc, se) if math.isfinite(llc) else "diverged",
+                from_variance(*(finite_or_nan(row[name]) for name in ("llc_from_variance", "llc_from_variance_se"))),
                 _short(finite_or_nan(row[TRUTHS[self._truth]])),
                 percent(error, signed=True),
                 _short(finite_or_nan(row["r_hat"])),
