@@ -117,7 +117,7 @@ class Kind(Enum):
     )
 
     # -- what w0 is -----------------------------------------------------------------------------------------------------
-    ABOVE_MINIMUM = Words("w0 lies above the minimum: {lower}{spread}.{more}", "{move}")
+    ABOVE_MINIMUM = Words("w0 lies above the minimum: {lower}{spread}.", "{move}")
     UNLOOKED_YET = Words(
         "Whether w0 is a minimum is looked at when the run ends.", "Let the run end.", steps=True, doubt=True
     )

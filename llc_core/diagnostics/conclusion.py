@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from llc_core.diagnostics.causes import cause_of, law_is_known, remedy_of
 from llc_core.diagnostics.evidence import Evidence
-from llc_core.diagnostics.minimum import is_far_above, lower
+from llc_core.diagnostics.minimum import is_far_above, lower, mostly_of_gamma
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.results import AGREES, Estimate, agrees
 from llc_core.types import FromTemperatures
-from llc_core.verdicts import CONSISTENT, WRONG, Kind, Trust
+from llc_core.verdicts import CONSISTENT, POLISH, WRONG, Advice, Kind, Trust
 
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
@@ -89,7 +89,10 @@ def conclude(
         slope = estimate.from_temperatures
         # Where the loss fits the noise, more data help if the slope does not.
         if slope is not None and (judged.kind in OF_W0 or (judged.kind is Kind.FITS_NOISE and slope.verdict)):
-            remedy = _of_slope(slope)
+            remedy = _of_slope(slope, judged.kind, remedy)
+            gamma = mostly_of_gamma(known)
+            if gamma is not None:
+                remedy = replace(remedy, sentence=Advice.put("{said} {also}", said=remedy.sentence, also=gamma.remedy))
         if refuted:
             remedy = _of_split(known, split, estimate.llc / estimate.reference - 1) or remedy
         reason = judged.reason if with_answers else judged.without_answers or judged.reason
@@ -132,12 +135,20 @@ def _refused(
     return Conclusion(Trust.REFUSED, "Do not trust it.", reason, remedy, wants_steps, change, said)
 
 
-def _of_slope(slope: FromTemperatures) -> Remedy:
-    """What was to be read from temperatures has been."""
+def _of_slope(slope: FromTemperatures, kind: Kind, own: Remedy) -> Remedy:
+    """What was to be read from temperatures has been. Where that does not help, what else does is said first.
+
+    own: the remedy without a slope, which holds no advice to read one where λ̂ is not positive.
+    """
     value = f"λ̂ from temperatures, {slope.llc:.4g} ± {slope.llc_se:.2g}"
     if slope.verdict:
         return Remedy(f"Use {value}: it needs no minimum at w0, and nothing speaks against it.")
-    return Remedy(f"{value}, is not to be trusted either. {slope.verdict}")
+    either = f"{value}, is not to be trusted either. {slope.verdict}"
+    if kind in (Kind.NO_MINIMUM, Kind.NOISY_BASELINE):
+        return Remedy(Advice.put("{own} {either}", own=own.sentence, either=either), own.change)
+    if own.change.get("polish"):
+        return Remedy(Advice.put("{polish}. {either}", polish=POLISH, either=either), own.change)
+    return Remedy(either)
 
 
 def _confirmed_by(estimate: Estimate) -> str:

@@ -172,11 +172,16 @@ def _above(e: Evidence, share: float) -> Fault | None:
     if fits_noise or not is_far_above(e.llc, e.above, share):
         return None
     spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
+    return _with_gamma_named(_of_w0(Kind.ABOVE_MINIMUM, e, lower=lower(e.llc, e.above), spread=spread), e)
+
+
+def _with_gamma_named(fault: Fault, e: Evidence) -> Fault:
+    """The fault, and γ's share behind it where that is large: whoever mends the one still reads a number of the other."""
     also = mostly_of_gamma(e)
-    fault = _of_w0(
-        Kind.ABOVE_MINIMUM, e, lower=lower(e.llc, e.above), spread=spread, more=f" {also.reason}" if also else ""
-    )
-    return replace(fault, remedy=Advice.put("{move} {also}", move=fault.remedy, also=also.remedy)) if also else fault
+    if also is None:
+        return fault
+    remedy = Advice.put("{move} {also}", move=fault.remedy, also=also.remedy)
+    return replace(fault, reason=f"{fault.reason} {also.reason}", remedy=remedy)
 
 
 def not_looked_for(e: Evidence) -> Fault | None:
@@ -184,7 +189,7 @@ def not_looked_for(e: Evidence) -> Fault | None:
     known = math.isfinite(e.gap_se) and e.gap_se <= TOLERANCE * abs(e.llc)
     if not e.unlooked or known:
         return None
-    return Kind.UNLOOKED_YET.fault() if e.unfinished else _of_w0(Kind.UNLOOKED, e)
+    return Kind.UNLOOKED_YET.fault() if e.unfinished else _with_gamma_named(_of_w0(Kind.UNLOOKED, e), e)
 
 
 def apart(e: Evidence) -> str:
@@ -199,7 +204,8 @@ def variance_differs(e: Evidence) -> Fault | None:
     both = apart(e)
     if not both:
         return None
-    return _of_w0(Kind.VARIANCE_ABOVE, e, both=both) if e.gap < 0 else Kind.VARIANCE_BELOW.fault(both=both)
+    found = _of_w0(Kind.VARIANCE_ABOVE, e, both=both) if e.gap < 0 else Kind.VARIANCE_BELOW.fault(both=both)
+    return _with_gamma_named(found, e)
 
 
 def mostly_of_gamma(e: Evidence) -> Fault | None:
@@ -228,7 +234,7 @@ def hangs_on_data(e: Evidence) -> Fault | None:
     far = lower < LEAST_N_BETA
     words = "." if far else f", or a lower n_beta, such as {lower:g}."
     fault = Kind.HANGS_ON_DATA.fault({} if far else {"n_beta": lower}, share=share, lower=words)
-    return replace(fault, doubt=e.truth_known)
+    return _with_gamma_named(replace(fault, doubt=e.truth_known), e)
 
 
 def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:

@@ -106,7 +106,7 @@ class Curve:
     """One sampler with one gradient. Arrays [S] go over its step sizes, ascending.
 
     mean, sd: of the relative error over the problems with an estimate (sd with divisor count − 1; nan below two).
-    variance, variance_se: mean relative error of λ̂ from the variance, over the problems that have it, with its standard error.
+    from_variance, from_variance_se: mean relative error of λ̂ from the variance, over the problems that have it, with its standard error.
     count: problems with an estimate.  total: those that were run, errors aside.  dead: share of chains that died.
     order: share of the `pairs` of problems that estimate and truth order alike; nan without pairs.
     limit: median stability limit of the sampler's problems, nan where it is not known.
@@ -123,8 +123,8 @@ class Curve:
     order: np.ndarray
     pairs: np.ndarray
     seconds: np.ndarray
-    variance: np.ndarray
-    variance_se: np.ndarray
+    from_variance: np.ndarray
+    from_variance_se: np.ndarray
     limit: float = math.nan
 
     @property
@@ -192,8 +192,8 @@ class Accuracy:
     count: int
     total: int
     seconds: float
-    variance: float
-    variance_se: float
+    from_variance: float = math.nan
+    from_variance_se: float = math.nan
 
     @property
     def size(self) -> float:
@@ -279,8 +279,8 @@ def _curve(sampler: str, gradient: str, groups: list[np.ndarray], of: _Columns) 
         columns["pairs"].append(pairs)
         columns["seconds"].append(_median(numbers["seconds"][group]))
         mean, sd, known = _mean(of.variance[group])
-        columns["variance"].append(mean)
-        columns["variance_se"].append(sd / math.sqrt(known) if known else math.nan)
+        columns["from_variance"].append(mean)
+        columns["from_variance_se"].append(sd / math.sqrt(known) if known else math.nan)
     limit = _median(numbers["stable_step"][np.concatenate(groups)])
     return Curve(sampler, gradient, limit=limit, **{name: np.array(values) for name, values in columns.items()})
 
@@ -321,7 +321,7 @@ def accuracy(found: Iterable[Curve]) -> list[Accuracy]:
             if i is None
             else [
                 float(a[i])
-                for a in (c.step_size, c.mean, c.sd, c.nan, c.order, c.seconds, c.variance, c.variance_se)
+                for a in (c.step_size, c.mean, c.sd, c.nan, c.order, c.seconds, c.from_variance, c.from_variance_se)
             ]
         )
         step, mean, sd, nan, order, *rest = values

@@ -156,6 +156,7 @@ class Store:
             raise
 
     def _check(self) -> None:
+        self._names = list(COLUMNS)
         empty = self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         if empty and not self.readonly:
             create(self._db)
@@ -168,7 +169,8 @@ class Store:
             )
         if not version:
             raise sqlite3.DatabaseError("made by another program")
-        self._names = [name for name in COLUMNS if version == SCHEMA_VERSION or name not in LATER]
+        if version < SCHEMA_VERSION:
+            self._names = [name for name in COLUMNS if name not in LATER]
         for name, wanted in (("results", set(self._names)), ("progress", {"id", *SAID})):
             if {column[1] for column in self._db.execute(f"PRAGMA table_info({name})")} != wanted:
                 raise sqlite3.DatabaseError("other columns")
@@ -228,6 +230,7 @@ class Store:
                 f"INSERT OR REPLACE INTO results ({names}) VALUES ({places})",
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
             )
+        self._names = list(COLUMNS)
 
     def _complete(self) -> None:
         """Give a store of an older version the columns that it has not, in the same transaction as the first rows that have them."""
@@ -237,7 +240,6 @@ class Store:
             for name in missing:
                 self._db.execute(f"ALTER TABLE results ADD COLUMN {name} {COLUMNS[name]}")
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            self._names = list(COLUMNS)
 
     @property
     def _selected(self) -> str:

@@ -39,7 +39,19 @@ HEAD = (
     "Problems",
     "Seconds per run",
 )
-SERIES = ("step_size", "mean", "sd", "variance", "variance_se", "count", "total", "dead", "order", "pairs", "seconds")
+SERIES = (
+    "step_size",
+    "mean",
+    "sd",
+    "from_variance",
+    "from_variance_se",
+    "count",
+    "total",
+    "dead",
+    "order",
+    "pairs",
+    "seconds",
+)
 
 
 def percent(value: float, signed: bool = False) -> str:
@@ -51,10 +63,10 @@ def percent(value: float, signed: bool = False) -> str:
 
 
 def of_variance(row: Accuracy) -> str:
-    if not math.isfinite(row.variance):
+    if not math.isfinite(row.from_variance):
         return NOT_KNOWN
-    error = f" ± {percent(row.variance_se)}" if math.isfinite(row.variance_se) else ""
-    return percent(row.variance, signed=True) + error
+    error = f" ± {percent(row.from_variance_se)}" if math.isfinite(row.from_variance_se) else ""
+    return percent(row.from_variance, signed=True) + error
 
 
 def cells(row: Accuracy) -> list[str]:

@@ -24,6 +24,7 @@ CELLS = [
     {
         "key": "local",
         "label": "λ at w0",
+        "detail": True,
         "tip": "The learning coefficient of the point w0. The exact value tends to it as n grows, if γ keeps deeper "
         "points out.",
     },
@@ -46,7 +47,8 @@ CELLS = [
 ]
 MAIN_CELLS = [cell for cell in CELLS if not cell.get("detail")]
 DETAIL_CELLS = [cell for cell in CELLS if cell.get("detail")]
-"""They stand below the running estimate: on a small laptop the first screen has no room for them."""
+"""They stand below the running estimate: on a small laptop the first screen has no room for them. λ at w0 is in the question, and on the
+line from 0 to d/2."""
 UNSETTLED = "The exact value is not known here: the valley is too fine for the quadrature."
 FEW = 32
 EXACT_CELLS = ["exact", "error", "local", "multiplicity"]

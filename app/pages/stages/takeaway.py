@@ -64,8 +64,15 @@ class StagesTakeaway(TakeawayDesk):
             raise ValueError("There is nothing to save yet; wait for the first rest.")
         rows = [
             (
-                stage.rank, stage.time, stage.loss, float(stage.coefficient), each.llc, each.llc_se,
-                each.llc_from_variance, each.llc_from_variance_se, str(each.converged),
+                stage.rank,
+                stage.time,
+                stage.loss,
+                float(stage.coefficient),
+                each.llc,
+                each.llc_se,
+                each.llc_from_variance,
+                each.llc_from_variance_se,
+                str(each.converged),
             )  # fmt: skip
             for stage, each in zip(scene, self._seen.estimates, strict=False)
         ]

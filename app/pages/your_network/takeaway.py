@@ -88,7 +88,14 @@ class NetworkTakeaway(EstimateDesk):
 def over_training_csv(found: Sequence[tuple[str, int, Estimate]]) -> str:
     rows = sorted(found, key=lambda item: item[1])
     named = (
-        *("llc", "llc_se", "llc_from_variance", "llc_from_variance_se", "singular_fluctuation", "singular_fluctuation_se"),
+        *(
+            "llc",
+            "llc_se",
+            "llc_from_variance",
+            "llc_from_variance_se",
+            "singular_fluctuation",
+            "singular_fluctuation_se",
+        ),
         *("r_hat", "ess", "diverged"),
     )
     return table_csv(

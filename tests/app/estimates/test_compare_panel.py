@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -103,6 +104,16 @@ def test_no_field_of_a_configuration_is_forgotten():
     for name, value in {**changed, "baseline": "full", "dtype": "float64"}.items():
         found = differences(noisy.replace(**{name: value}), noisy)
         assert len(found) == 1 and found[0].startswith(NAMES[name]), name
+
+
+def test_lambda_from_the_variance_stands_beside_that_from_the_mean_in_both_rows():
+    cards = [RunCard(BASE, {"llc": "7.0 ± 0.1", "variance": text}) for text in ("7.3 ± 0.4", "not known")]
+    found = table(*cards)
+    assert found.index("λ̂ ± s.e.") < found.index("from the variance") < found.index("expected λ̂")
+    assert [re.findall(r"<td>(.*?)</td>", row)[:2] for row in found.split("</tr>")[1:3]] == [
+        ["7.0 ± 0.1", "7.3 ± 0.4"],
+        ["7.0 ± 0.1", "not known"],
+    ]
 
 
 def rows(values: list[float]) -> NewRows:

@@ -79,6 +79,13 @@ def test_picture_estimate_and_verdict_lie_above_the_fold(app, key):
             expect(page.locator(".caption")).to_have_text("finished", timeout=120_000)
         app.still()
         picture_estimate_and_verdict_lie_above_the_fold(page, "estimates", height)
+    number = page.locator("[data-key=variance]")
+    if key == "your-network":
+        expect(number).to_have_text("not known")
+        number.hover()
+        expect(number.locator("xpath=..").locator(".tip")).to_contain_text(
+            "Not known: its error is more than half of it."
+        )
     if key == "local-geometry":
         diagnostics_are_folded_and_open_by_keyboard(page)
 
@@ -87,7 +94,7 @@ def picture_estimate_and_verdict_lie_above_the_fold(page, figure, height):
     expect(page.locator("h1")).to_be_visible()
     bottoms = {
         name: page.locator(name).first.bounding_box()
-        for name in ("h1", "[data-key=llc]", "p.good, p.fair, p.warn, p.bad")
+        for name in ("h1", "[data-key=llc]", "[data-key=variance]", "p.good, p.fair, p.warn, p.bad")
     }
     assert all(box["y"] >= 0 and box["y"] + box["height"] <= height for box in bottoms.values()), bottoms
     assert page.locator("[data-key=llc]").first.evaluate(SIZE) >= 40

@@ -69,6 +69,11 @@ def _curve(sampler: str, gradient: str, steps: list[list[Row]], estimator: str, 
         columns["dead"].append(dead / chains if chains else math.nan)
         columns["order"].append(agreeing / pairs if pairs else math.nan)
         columns["pairs"].append(pairs)
+        varied = [error_of(row, "variance", truth) for row in group]
+        varied = np.array([error for error in varied if math.isfinite(error)])
+        columns["from_variance"].append(float(varied.mean()) if len(varied) else math.nan)
+        error = float(varied.std(ddof=1)) / math.sqrt(len(varied)) if len(varied) > 1 else math.nan
+        columns["from_variance_se"].append(error)
         columns["seconds"].append(_median([finite_or_nan(row.get("seconds")) for row in group]))
     limit = _median([finite_or_nan(row.get("stable_step")) for group in steps for row in group])
     return Curve(sampler, gradient, limit=limit, **{name: np.array(values) for name, values in columns.items()})

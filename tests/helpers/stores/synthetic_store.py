@@ -60,6 +60,8 @@ def _unit(rng, size, kind, problem, sampler, gradient, local, steps) -> list[dic
                 "step_size": step, "step_index": i, "chains": 4, "dead": dead,
                 "status": "diverged" if llc is None else "ok",
                 "llc": llc, "llc_se": None if llc is None else 0.01 * local,
+                "llc_from_variance": None if llc is None or i % 4 == 3 else 1.02 * llc,
+                "llc_from_variance_se": None if llc is None or i % 4 == 3 else 0.03 * local,
                 "llc_printed": None if llc is None else llc + offset,
                 "global_llc": local if kind == "equal" else 0.9 * local, "local_llc": local, "expected_llc": expected,
                 "r_hat": 1.0 + 0.3 * np.exp(-share / 1e-2), "ess": 40.0, "stable_step": limit * (0.5 + rng.random()),
@@ -73,7 +75,19 @@ def _unit(rng, size, kind, problem, sampler, gradient, local, steps) -> list[dic
 def failed_row(**changes: Any) -> dict[str, Any]:
     """A unit that could not be run."""
     row = synthetic_rows(1, ["SGLD"], ["full"], 1, ranks=["equal"])[0]
-    nothing = {name: None for name in ("llc", "llc_se", "llc_printed", "r_hat", "ess", "seconds")}
+    nothing = {
+        name: None
+        for name in (
+            "llc",
+            "llc_se",
+            "llc_from_variance",
+            "llc_from_variance_se",
+            "llc_printed",
+            "r_hat",
+            "ess",
+            "seconds",
+        )
+    }
     return {**row, **nothing, "key": "failed", "status": "error", "error": "Out of memory.", **changes}
 
 

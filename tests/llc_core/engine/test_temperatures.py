@@ -31,7 +31,7 @@ from llc_core.engine.setup import Setup
 from llc_core.engine.summary import Chains, weigh
 from llc_core.engine.temperatures import Level, from_temperatures
 from llc_core.samplers import samplers
-from llc_core.verdicts import Verdict
+from llc_core.verdicts import Verdict, plain_words
 
 CURVATURES = np.array([0.3, 1.0, 1.0, 3.0, 3.0, 10.0]) / 1000
 """With n = 1000 and nβ = 1000: γ = 1 matters along all but the last of these directions."""
@@ -136,9 +136,42 @@ def test_what_was_to_be_read_from_temperatures_is_in_the_conclusion(trusted):
     said = conclude(found).remedy
     assert "λ̂ from temperatures, 4 ± 0.1" in said and "temperatures=" not in said
     assert ("nothing speaks against it" in said) is trusted and ("Why. More steps." in said) is not trusted
+    movable = conclude(replace(found, converged=judge(replace(found.evidence, llc=50.0, above=10.0, movable=True))))
+    assert movable.remedy.startswith("Polish w0") is not trusted and bool(movable.change) is not trusted
     noise = replace(found, converged=judge(replace(found.evidence, llc=-50.0, expected=-30.0, above=math.nan)))
     said = conclude(noise).remedy
     assert ("nothing speaks against it" in said) is trusted and ("more data or a smaller nβ" in said) is not trusted
+
+
+OWN = {True: "use more data or a smaller nβ.", False: "Use the same-batch baseline and full gradients"}
+
+
+@pytest.mark.parametrize("exact_losses", OWN)
+def test_a_slope_that_does_not_help_leaves_a_negative_number_its_own_remedy(exact_losses):
+    """Where w0 is no minimum, and where the baseline is noisy: a slope that can be trusted takes the place of both."""
+    found = slope_of_a_run(steps=300)
+    known = replace(
+        found.evidence,
+        llc=-50.0,
+        se=1.0,
+        expected=math.nan,
+        above=math.nan,
+        exact_losses=exact_losses,
+        acceptance=math.nan,
+    )
+    found, own = replace(found, evidence=known, converged=judge(known)), OWN[exact_losses]
+    bad, good = (
+        replace(found.from_temperatures, llc=4.0, llc_se=0.1, verdict=Verdict(ok, "Why.", "More steps."))
+        for ok in (False, True)
+    )
+    said = conclude(replace(found, from_temperatures=bad))
+    first, _, rest = said.remedy.partition(
+        "λ̂ from temperatures, 4 ± 0.1, is not to be trusted either. Why. More steps."
+    )
+    assert own in first and not rest and said.change == found.converged.change
+    assert plain_words(said.remedy) == said.remedy.replace(" (polish=True)", "")
+    said = conclude(replace(found, from_temperatures=good))
+    assert "Use λ̂ from temperatures, 4 ± 0.1" in said.remedy and own not in said.remedy
 
 
 @pytest.mark.slow

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 
+import numpy as np
 import pytest
 from old_files import OLD, content
 
 from llc_core import DeepLinearNetwork, Estimate, RunConfig, SweepSpec, estimate, run_sweep
 from llc_core.sweeps import runner
-from llc_core.sweeps.store import Store, results
+from llc_core.sweeps.store import LATER, Store, results, table
+
+NOT_KNOWN = dict.fromkeys(LATER)
+"""What rows of that day have in columns that came later."""
 
 
 def test_an_old_store_reads_as_it_was(tmp_path):
     shutil.copy(OLD / "store.sqlite", tmp_path)
     found = sorted(results(tmp_path / "store.sqlite"), key=lambda row: row["key"])
-    assert found == content("store.expected.json") and len(found) == 16
+    assert found == [{**row, **NOT_KNOWN} for row in content("store.expected.json")] and len(found) == 16
+    assert np.isnan(table(tmp_path / "store.sqlite").numbers["llc_from_variance"]).all()
     for row in found:
         problem = RunConfig.from_dict(json.loads(row["config"])).problem
         assert problem == {"kind": "dln", "size_class": "1K", "ranks": "paper", "seed": row["problem"]}
@@ -39,8 +45,25 @@ def test_an_old_sweep_that_is_finished_starts_nothing(tmp_path, monkeypatch):
 def test_an_old_store_takes_new_rows(tmp_path):
     shutil.copy(OLD / "store.sqlite", tmp_path)
     rows = results(tmp_path / "store.sqlite")
+    new = {**rows[0], "key": "new", "llc_from_variance": 120.0, "llc_from_variance_se": 4.0}
+    with Store(tmp_path / "store.sqlite") as store, Store(tmp_path / "store.sqlite", readonly=True) as reader:
+        store.add([new])
+        assert len(reader.rows()) == len(reader.table()) == 17, "whoever had it open before still reads it"
+    found = results(tmp_path / "store.sqlite")
+    assert [row for row in found if row["key"] != "new"] == rows
+    assert [{**row, "finished": None} for row in found if row["key"] == "new"] == [{**new, "finished": None}]
+    numbers = table(tmp_path / "store.sqlite").numbers["llc_from_variance"]
+    assert numbers[np.isfinite(numbers)].tolist() == [120.0]
+
+
+def test_what_goes_wrong_leaves_an_old_store_as_it_was(tmp_path):
+    shutil.copy(OLD / "store.sqlite", tmp_path)
+    rows = results(tmp_path / "store.sqlite")
     with Store(tmp_path / "store.sqlite") as store:
-        store.add([{**rows[0], "key": "new"}])
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add([{**rows[0], "key": "new"}, {**rows[0], "key": "bad", "status": "no such"}])
+        assert store.rows() == rows
+        store.add([{**rows[0], "key": "new", "llc_from_variance": 120.0}])
     assert len(results(tmp_path / "store.sqlite")) == 17
 
 

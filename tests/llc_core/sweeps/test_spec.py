@@ -337,6 +337,10 @@ def test_rows_are_the_engine_s_estimates(small_rows):
     printed = estimate(problem, "SGLD", baseline="first_batch", **options)
     for row, one, other in zip(small_rows, direct, printed, strict=True):
         assert row["llc"] == one.llc and row["llc_se"] == one.llc_se
+        beside = (
+            (one.llc_from_variance, one.llc_from_variance_se) if math.isfinite(one.llc_from_variance) else (None, None)
+        )
+        assert (row["llc_from_variance"], row["llc_from_variance_se"]) == beside
         assert row["llc_printed"] == pytest.approx(other.llc) and abs(other.llc - one.llc) > 1
         assert row["expected_llc"] == one.expected and row["dim"] == problem.dim
         assert (row["status"], row["dead"], row["chains"], row["steps"]) == ("ok", 0, 3, 40)
@@ -452,7 +456,7 @@ def test_a_store_that_was_half_made_is_made_whole(tmp_path, small_rows, monkeypa
         store.add(small_rows)
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 7")
-    with pytest.raises(ValueError, match="is of another version of LLC Lab .of stores 7, not 1.; use that one"):
+    with pytest.raises(ValueError, match="is of another version of LLC Lab .of stores 7, not 2.; use that one"):
         Store(path)
 
 

@@ -10,6 +10,7 @@ import pytest
 from synthetic_store import failed_row, synthetic_rows
 from waiting import eventually
 
+from app.estimates.texts import from_variance
 from app.pages.benchmark.panels.beside import Beside, prepared
 from app.runs.job import OVER
 from app.runs.manager import manager
@@ -64,6 +65,7 @@ def test_the_row_in_the_middle_runs_and_is_judged(beside):
     estimate = beside._live.run.state.estimate
     numbers = beside._numbers.values
     assert float(numbers["llc"].split()[0]) == pytest.approx(estimate.llc, abs=2 * estimate.llc_se)
+    assert numbers["variance"] == from_variance(estimate.llc_from_variance, estimate.llc_from_variance_se)
     assert numbers["doing"] == "finished, 100%" and float(numbers["expected"]) == pytest.approx(
         estimate.expected, rel=1e-3
     )

@@ -26,7 +26,7 @@ from app.pages.benchmark.config import MEASURES, BenchmarkConfig, comparable, op
 from app.pages.benchmark.figures import MOST_POINTS, multiples
 from app.pages.benchmark.page import Benchmark
 from app.pages.benchmark.panels.results import answer_of
-from app.pages.benchmark.panels.runs import run_link
+from app.pages.benchmark.panels.runs import RunsPanel, run_link
 from app.pages.benchmark.pictures import outcomes, tile
 from app.pages.benchmark.presets import PRESETS
 from app.pages.benchmark.scene import (
@@ -166,6 +166,28 @@ def test_series_agree_with_brute_force(estimator, truth):
                 assert c.mean[i] == pytest.approx(np.mean(errors)) and c.order[i] == pytest.approx(agree / total)
             if len(alive) > 1:
                 assert c.sd[i] == pytest.approx(np.std(errors, ddof=1))
+
+
+def test_the_table_has_the_mean_a_second_time_from_the_variance_where_it_is_known():
+    known = [row(i, 1e-7, 103.0, llc_from_variance=104.0 + 2 * i, llc_from_variance_se=1.0) for i in range(3)]
+    (line,) = accuracy(curves([*known, row(3, 1e-7, 103.0)]))
+    assert line.from_variance == pytest.approx(0.06) and line.from_variance_se == pytest.approx(0.02 / math.sqrt(3))
+    place = HEAD.index("Mean relative error")
+    assert (
+        cells(line)[place : place + 2] == ["+3.0%", "+6.0% ± 1.2%"] and HEAD[place + 1] == "The same from the variance"
+    )
+    (old,) = accuracy(curves([row(3, 1e-7, 103.0)]))
+    assert cells(old)[place + 1] == "not known" and ">not known<" in table_html([old])
+
+
+def test_the_runs_at_a_point_have_lambda_from_the_variance_beside_that_from_the_mean():
+    rows = [row(0, 1e-7, 103.0, llc_from_variance=101.0, llc_from_variance_se=2.0), row(1, 1e-7, 108.0)]
+    panel = RunsPanel()
+    panel.show(curves(rows), rows, "same_batch", "expected")
+    head = re.findall(r"<th scope=col>(.*?)</th>", panel.table.object)
+    assert head[1:3] == ["λ̂", "from the variance"]
+    shown = [re.findall(r"<td>(.*?)</td>", line)[:2] for line in panel.table.object.split("<tr>")[2:]]
+    assert sorted(shown) == [["103.0 ± 1.0", "101.0 ± 2.0"], ["108.0 ± 1.0", "not known"]]
 
 
 def test_order_leaves_out_ties_and_never_compares_size_classes():

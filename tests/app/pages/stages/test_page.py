@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import few
 
+from app.estimates.texts import from_variance
 from app.pages.stages import texts
 from app.pages.stages.config import REAL, StagesConfig
 from app.pages.stages.figures import Staircase
@@ -67,6 +68,8 @@ def test_the_staircase_is_measured_rest_by_rest(done):
     assert (np.diff(exact) > 0).all() and (np.diff(seen.llc) > 0).all()
     for stage, estimate in zip(job.scene, seen.estimates, strict=True):
         assert float(estimate.local_learning_coefficient) == float(stage.coefficient)
+        shown = texts.cells(SMALL, stage, seen, moment(job.scene, stage.time))
+        assert shown["variance"] == from_variance(estimate.llc_from_variance, estimate.llc_from_variance_se)
         assert abs(estimate.llc - estimate.expected) < 4 * estimate.llc_se + 0.1 * estimate.expected
 
 
