@@ -63,7 +63,7 @@ class Stages(Page):
         self.takeaway = StagesTakeaway(self.run)
         self.staircase = Staircase()
         self.noise = noise_card()
-        self.numbers = Numbers(items=CELLS, least="5.2rem", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
+        self.numbers = Numbers(items=CELLS, row=True, sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.verdict = prose(theme.VERDICT, margin=(8, 0, 0, 0))
         self.time = Replay("Time of the training", TIME_HELP, integer=False, live=True)
         """It follows the rest that was measured last."""
