@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import panel as pn
 import panel_material_ui as pmui
@@ -47,7 +48,7 @@ class ComparePanel:
     def go_on(self, config: RunConfig) -> None:
         """The present run has become longer, and its figure has its new range already."""
         if self._current is not None:
-            self._current = RunCard(config, self._current.values, self._current.used)
+            self._current = replace(self._current, config=config)
             self._figure.show_pinned(self._curve)
             self._show()
 
@@ -56,11 +57,16 @@ class ComparePanel:
         self._figure.show_pinned(self._curve)
         self._show()
 
-    def update(self, values: Mapping[str, str], used: Mapping[str, float] | None = None) -> None:
-        """Read-outs of the present run, and its values of automatic fields."""
+    def update(
+        self,
+        values: Mapping[str, str],
+        used: Mapping[str, float] | None = None,
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """Read-outs of the present run, its values of automatic fields, and why one is not known."""
         if self._current is None:
             return
-        self._current = RunCard(self._current.config, dict(values), dict(used or {}))
+        self._current = RunCard(self._current.config, dict(values), dict(used or {}), dict(reasons or {}))
         if self._following:
             self.pinned = self._current
         elif self.pinned is not None:

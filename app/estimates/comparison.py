@@ -52,11 +52,13 @@ class RunCard:
     """A run on the screen. config: complete, with defaults filled in.  values: read-outs, see COLUMNS.
 
     used: what stands for automatic fields in this run, by their names ("step_size" among them), as far as it is known.
+    reasons: why a value is not known, by its key.
     """
 
     config: RunConfig
     values: Mapping[str, str]
     used: Mapping[str, float] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -183,13 +185,20 @@ def _text(value: Any) -> str:
     return str(value)
 
 
+def tip(words: str) -> str:
+    """An attribute of a cell."""
+    return f' title="{escape(words)}"' if words else ""
+
+
 def table(current: RunCard, pinned: RunCard) -> str:
     """HTML: both runs, a row each, and what differs in words."""
     head = "".join(f"<th scope=col>{escape(words)}</th>" for words in COLUMNS.values())
     body = "".join(
         f'<tr><th scope=row><svg width="26" height="14" aria-hidden="true"><path d="M0 7h26" stroke="{color}" '
         f'stroke-width="3"{dash}/></svg> {escape(words)}: {escape(card.title)}</th>'
-        + "".join(f"<td>{escape(card.values.get(key, UNKNOWN))}</td>" for key in COLUMNS)
+        + "".join(
+            f"<td{tip(card.reasons.get(key, ''))}>{escape(card.values.get(key, UNKNOWN))}</td>" for key in COLUMNS
+        )
         + "</tr>"
         for words, card, color, dash in (
             ("this run", current, theme.ESTIMATE, ""),

@@ -323,9 +323,10 @@ class EstimatePage(Page):
         early = texts.so_far(state, self.estimates.newest()) if values.get("llc") == UNKNOWN else {}
         self._told = bool(early) or values.get("llc") != UNKNOWN
         shown = {key: text for key, text in {**values, **early}.items() if key not in self.readouts.withheld}
-        self.readouts.param.update(values=shown, early=list(early), reasons=texts.why_unknown(state.estimate))
+        reasons = texts.why_unknown(state.estimate)
+        self.readouts.param.update(values=shown, early=list(early), reasons=reasons)
         used = in_use(state)
-        self.compare.update(values if self.answers.visible else texts.without_answers(values), used)
+        self.compare.update(values if self.answers.visible else texts.without_answers(values), used, reasons)
         self.takeaway.update(state.estimate)
         truth = self.truth()
         self.takeaway.withheld = not self.answers.visible and truth is not None

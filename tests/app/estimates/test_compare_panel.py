@@ -107,10 +107,14 @@ def test_no_field_of_a_configuration_is_forgotten():
 
 
 def test_lambda_from_the_variance_stands_beside_that_from_the_mean_in_both_rows():
-    cards = [RunCard(BASE, {"llc": "7.0 ± 0.1", "variance": text}) for text in ("7.3 ± 0.4", "not known")]
-    found = table(*cards)
+    known = RunCard(BASE, {"llc": "7.0 ± 0.1", "variance": "7.3 ± 0.4"})
+    unknown = RunCard(
+        BASE, {"llc": "7.0 ± 0.1", "variance": "not known"}, reasons={"variance": "Not known: too <short>."}
+    )
+    found = table(known, unknown)
+    assert found.count("title=") == 1 and '<td title="Not known: too &lt;short&gt;.">not known</td>' in found
     assert found.index("λ̂ ± s.e.") < found.index("from the variance") < found.index("expected λ̂")
-    assert [re.findall(r"<td>(.*?)</td>", row)[:2] for row in found.split("</tr>")[1:3]] == [
+    assert [re.findall(r"<td.*?>(.*?)</td>", row)[:2] for row in found.split("</tr>")[1:3]] == [
         ["7.0 ± 0.1", "7.3 ± 0.4"],
         ["7.0 ± 0.1", "not known"],
     ]

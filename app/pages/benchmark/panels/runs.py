@@ -11,7 +11,8 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from app.estimates.texts import from_variance
+from app.estimates.comparison import tip
+from app.estimates.texts import VARIANCE, from_variance
 from app.pages.benchmark.table import SCROLL, percent, scrolling
 from app.sharing.links import PARAMETER, Link, encode
 from app.style import theme
@@ -35,11 +36,12 @@ from llc_core.sweeps.table import Table
 PAGE_OF = {"dln": "local-geometry"}
 NOT_CARRIED = ("grid", "device")
 MOST = 100
+UNTOLD = "Not known: the run was too short or too noisy for it, or the store did not keep it yet."
 WORDS = (
     "What is behind a point: click it in a chart, or choose here. “Open” runs the same configuration on the page Local "
     "geometry, live."
 )
-HEAD = ("Problem", "λ̂", "from the variance", "truth", "Relative error", "R-hat", "ESS", "Diverged chains", "Run")
+HEAD = ("Problem", "λ̂", VARIANCE["label"], "truth", "Relative error", "R-hat", "ESS", "Diverged chains", "Run")
 
 
 class RunsPanel:
@@ -116,7 +118,10 @@ class RunsPanel:
             return f"<p class='small'><span role='alert'>{escape(str(error))}</span></p>"
         self.lines = rows, errors
         truth = TRUTH_WORDS[self._truth]
-        head = "".join(f"<th scope=col>{escape(truth if text == 'truth' else text)}</th>" for text in HEAD)
+        tips = {VARIANCE["label"]: tip(f"{VARIANCE['tip']} {UNTOLD}")}
+        head = "".join(
+            f"<th scope=col{tips.get(text, '')}>{escape(truth if text == 'truth' else text)}</th>" for text in HEAD
+        )
         body = "".join(map(self._line, rows, errors))
         left = f"<p class='small muted'>The {MOST} farthest of {count:,} runs.</p>" if count > MOST else ""
         words = f"{self.title}, {ESTIMATOR_WORDS[self._estimator]}"
