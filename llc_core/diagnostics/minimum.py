@@ -1,4 +1,5 @@
 """Whether λ̂ speaks of w0 at all: w0 may lie above the minimum, λ̂ may hang on the temperature, on the data, or on γ.
+Long, since what is measured, its limits and what is said of it are read together.
 
 λ̂ from how much nβ·ΔL varies stands beside that from its mean, with what γ has to do with both. Write X = nβ·ΔL and
 G = (γ/2)‖w − w0‖². Scaling U = X + G by t near 1 gives d E[X]/dt = −Cov(X, X + G) (an exact identity of exponential families). Where

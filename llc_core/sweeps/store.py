@@ -58,7 +58,8 @@ COLUMNS: dict[str, str] = {
 
 key: hash of `config`, the RunConfig of this row alone (JSON, defaults left out).  unit: of the batch it ran in, whose step sizes are `grid`.
 problem: seed of the random network.  dead: diverged chains.  status: "diverged" when more than half of them are.
-llc: λ̂ with the baseline on the same batch; llc_from_variance: λ̂ from how much the losses vary, empty where it is not known; llc_printed: from the same chains with the loss at w0 on one minibatch only,
+llc: λ̂ with the baseline on the same batch.  llc_from_variance: λ̂ from how much the losses vary; NULL where it is not known.
+llc_printed: from the same chains with the loss at w0 on one minibatch only,
 as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
 stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
 """
