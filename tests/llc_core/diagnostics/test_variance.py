@@ -7,7 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from llc_core.diagnostics.minimum import FromVariance, Looks, from_variance
+from llc_core import Estimate, estimate, planar_landscape
+from llc_core.diagnostics.minimum import (
+    INTERACTING,
+    TOO_NOISY,
+    TOO_SHORT,
+    WEIGHTED,
+    FromVariance,
+    Looks,
+    from_variance,
+)
 
 
 def drawn(curvature: np.ndarray, slope: np.ndarray, gamma: float, rows: int, seed: int) -> Looks:
@@ -98,3 +107,40 @@ def test_what_is_not_known_is_not_told():
     broken[3, 2] = math.nan
     assert math.isnan(from_variance(broken, looks._replace(loss=broken), 0.0).gap)
     assert FromVariance() == FromVariance(*[math.nan] * 6) or math.isnan(FromVariance().llc)
+
+
+def of(problem, sampler="UnderdampedLangevin", **more):
+    return estimate(problem, sampler, progress=False, **{"chains": 4, "seed": 2, "dtype": "float64", **more})
+
+
+def test_on_the_plane_it_stands_beside_the_exact_value_and_counts_for_nothing():
+    """Noise in the data takes from the mean, and from the exact value, what the minimum lies lower than w0."""
+    found = of(planar_landscape("quadratic"), steps=8000)
+    right = found.reference + found.evidence.above
+    assert abs(found.llc_from_variance - right) < 4 * found.llc_from_variance_se < right / 4
+    assert math.isnan(found.evidence.gap) and math.isnan(found.evidence.of_gamma), "quadrature judges the estimate"
+    assert not found.evidence.variance_unknown and f"from the variance of the losses: {found.variance_words}" in str(
+        found
+    )
+
+
+@pytest.mark.parametrize(
+    "why, settings",
+    [
+        (TOO_SHORT, {"steps": 60}),
+        (WEIGHTED, {"interaction": "Contour", "sampler": "SGLD", "step_size": 1e-4, "steps": 400}),
+        (INTERACTING, {"interaction": "ReplicaExchange", "sampler": "SGLD", "steps": 400}),
+    ],
+)
+def test_where_it_is_not_known_the_reason_is_said(why, settings):
+    found = of(planar_landscape("quadratic"), **settings)
+    assert math.isnan(found.llc_from_variance) and found.evidence.variance_unknown == why
+    assert f"from the variance of the losses: not known, since {why}" in str(found)
+    read = Estimate.from_json(found.to_json())
+    assert read.variance_words == "not known", "a text does not keep why"
+
+
+def test_a_noisy_one_says_so():
+    looks = drawn(STEEP, 0 * STEEP, 1.0, 9, 0)
+    found = from_variance(looks.loss, looks, 0.0, heat_se=100.0)
+    assert math.isnan(found.llc) and found.unknown == TOO_NOISY and math.isfinite(found.gap)
