@@ -48,7 +48,8 @@ LOST = "too many chains diverged"
 WEIGHTED = "the states weigh differently"
 INTERACTING = "the chains act on one another"
 OF_A_PRIOR = "the chains begin at draws of a prior"
-UNSEEN = "the chains' losses on all data were not seen"
+OF_BATCHES = "so short a run sees the losses of minibatches alone"
+UNSEEN = "nothing was seen of γ's part in it"
 """Why λ̂ from the variance is not known."""
 
 

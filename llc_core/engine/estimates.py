@@ -22,6 +22,7 @@ from llc_core.diagnostics.minimum import (
     INTERACTING,
     LOST,
     OF_A_PRIOR,
+    OF_BATCHES,
     UNSEEN,
     WEIGHTED,
     FromVariance,
@@ -310,7 +311,9 @@ class Estimates:
         """Why nothing was seen of the chains that tells γ's part in the variance."""
         if self.setup.config.interaction is not None:
             return INTERACTING
-        return OF_A_PRIOR if self.setup.problem.starts_at_prior else UNSEEN
+        if self.setup.problem.starts_at_prior:
+            return OF_A_PRIOR
+        return UNSEEN if self.setup.gradient == "full" else OF_BATCHES
 
     def _above_minimum(self) -> np.ndarray | None:
         """Looked for once at a step: an estimate may be asked for again."""
