@@ -20,7 +20,7 @@ OWN_SETTINGS = "Your own settings. Every change starts a new run, so that an est
 VARIANCE = {
     "key": "variance",
     "label": "from the variance",
-    "tip": "λ̂ from how much the losses vary, with γ's part in it. What the step and minibatch noise add is taken off. L(w0) is "
+    "tip": "λ̂ from how much the losses vary, with γ's part in it. What the step and minibatch noise add is subtracted. L(w0) is "
     "not in it. Where it is higher than λ̂, w0 may be no minimum; where it is lower, λ̂ may change with the temperature.",
 }
 """The cell of λ̂ from the variance, beside that of λ̂ on every page."""
