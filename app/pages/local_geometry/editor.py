@@ -60,7 +60,7 @@ class NetworkEditor(pn.viewable.Viewer):
         self.ranks.styles = {"order": "2"}
         self.message = complaint(margin=0)
         self._class = ChoiceField("size_class", Hyper(choices=CLASSES), "1K", label="Size (parameters)")
-        self._prices = prose()
+        self._prices = prose(margin=(0, 0, 8, 0))
         self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
         self._seed = NumberField(
             "seed",

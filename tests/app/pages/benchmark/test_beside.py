@@ -117,7 +117,7 @@ def test_where_there_is_a_card_the_run_is_made_there(monkeypatch):
         built(made)
         made._device.widget.value = "cuda"
         built(made)
-        assert asked == [None, "cuda"] and made._device in made.view.objects
+        assert asked == [None, "cuda"] and made._device.widget in made.view.objects
     finally:
         made.close()
 
