@@ -24,7 +24,7 @@ SINGLE = 4
 STEPS, WATCHED = 20_000, 600.0
 """Steps of a run of which it is said how long it takes, and the seconds from which on that is said."""
 AHEAD = 125
-"""Gradients before the first step, which measure the loss around w0 for the step size."""
+"""Gradients before the first step that measure the loss around w0, where the step size is automatic."""
 UNITS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
 
 
@@ -60,11 +60,12 @@ def price_words(prices: Mapping[str, ClassPrice], chosen: str | None) -> str:
     where = "" if devices()[-1] == "cpu" else " on the GPU"
     said = []
     for name, found in prices.items():
-        takes = f"{name}: one chain takes {found.memory / 2**30:.1f} GB, and {lasting(STEPS * found.step)} for {STEPS:,} steps{where}"
+        memory, time = f"{found.memory / 2**30:.1f} GB", lasting(STEPS * found.step)
+        takes = f"{name}: one chain takes up to {memory}, and at least {time} for {STEPS:,} steps{where}"
         if found.room is not None:
-            said.append(f"{takes}; each run here has {found.room / 2**10:.1f} GB.")
+            said.append(f"{takes}. Each run here has {found.room / 2**10:.1f} GB.")
         elif name == chosen and STEPS * found.step > WATCHED:
-            said.append(f"{takes}; the first step comes after {lasting(AHEAD * found.step)}.")
+            said.append(f"{takes}. An automatic step size first takes {lasting(AHEAD * found.step)}.")
     return "".join(f"<p class='small muted'>{each}</p>" for each in said)
 
 

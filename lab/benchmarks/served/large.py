@@ -1,9 +1,9 @@
 """What does a network of a large size class take, as "Local geometry" runs it?
 
-    LLC_LAB_VISITOR_MEMORY=5900 python -m lab.benchmarks.served.large --size-class 10M --seed 2
+    LLC_LAB_VISITOR_MEMORY=5900 python -m lab.benchmarks.served.large --size-class 10M --seed 2 --step-size 1e-9
 
 Memory and time that the page says, beside what one chain takes from its link to the first steps, with the threads of the app. Memory is
-that of the process at its peak, less what it had before.
+that of the process at its peak, less what it had before. Without --step-size the first step measures the loss around w0, too.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--size-class", help=f"default {SIZE_CLASS}")
     parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--step-size", type=float, help="default automatic")
     options = parse(parser, globals(), SIZE_CLASS=lambda name: "1K")
     set_threads()
     problem = {"kind": "dln", "size_class": options.size_class or SIZE_CLASS, "ranks": "equal", "seed": options.seed}
@@ -40,7 +41,9 @@ def main() -> None:
     said, before = class_price(problem), peak()
     print(f"{said.parameters:,} parameters; said: {said.memory / 2**20:,.0f} MB, {said.step:.2g} s a step")
     print("seconds  MB    what")
-    config = timed("its link, with the network", partial(link_config, {"problem": problem, "chains": 1}), before)
+    sampler = {"name": "UnderdampedLangevin", "step_size": options.step_size}
+    link = {"problem": problem, "chains": 1, "sampler": sampler}
+    config = timed("its link, with the network", partial(link_config, link), before)
     timed("what the page draws at once", partial(scene_of, config), before)
     job = timed("the run", partial(LlcJob, config.resolved), before)
     for step in range(1, STEPS + 1):

@@ -112,12 +112,12 @@ def test_classes_that_do_not_fit_are_grey_and_say_what_they_take(monkeypatch):
     offered = editor._class.widget
     assert list(offered.options.values()) == list(CLASSES) and offered.disabled_options == ["10M", "100M"]
     words = editor._prices.object
-    assert "10M: one chain takes" in words and "each run here has 0.6 GB" in words and "1M:" not in words
+    assert "10M: one chain takes up to" in words and "Each run here has 0.6 GB" in words and "1M:" not in words
     monkeypatch.setenv(VISITOR_MEMORY, "1000000")
     editor._class.set("10M")
     editor._on_change()
     assert editor.problem["size_class"] == "10M" and offered.disabled_options == []
-    assert "10M: one chain takes" in editor._prices.object and "each run here has" not in editor._prices.object
+    assert "10M: one chain takes" in editor._prices.object and "Each run here has" not in editor._prices.object
 
 
 def test_a_class_that_a_link_names_is_shown_though_it_is_grey(monkeypatch):
