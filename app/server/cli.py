@@ -103,8 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--visitor-memory",
         type=float,
         metavar="MB",
-        help="the most that one run of a visitor may take (default 600, and a quarter of the memory where only this machine "
-        "reaches the server)",
+        help="the most that one run of a visitor may take (default 600; a quarter of the memory if you are alone)",
     )
     serve.add_argument(
         "--total-memory",

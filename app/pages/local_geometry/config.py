@@ -24,7 +24,7 @@ SINGLE = 4
 STEPS, WATCHED = 20_000, 600.0
 """Steps of a run of which it is said how long it takes, and the seconds from which on that is said."""
 AHEAD = 125
-"""Gradients before the first step that measure the loss around w0, where the step size is automatic."""
+"""Gradients that measure the loss around w0 before the first step, about so many steps of a network of 10M."""
 UNITS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}
 
 
@@ -65,7 +65,7 @@ def price_words(prices: Mapping[str, ClassPrice], chosen: str | None) -> str:
         if found.room is not None:
             said.append(f"{takes}. Each run here has {found.room / 2**10:.1f} GB.")
         elif name == chosen and STEPS * found.step > WATCHED:
-            said.append(f"{takes}. An automatic step size first takes {lasting(AHEAD * found.step)}.")
+            said.append(f"{takes}. Before its first step it measures the loss for {lasting(AHEAD * found.step)}.")
     return "".join(f"<p class='small muted'>{each}</p>" for each in said)
 
 

@@ -3,7 +3,7 @@
     LLC_LAB_VISITOR_MEMORY=5900 python -m lab.benchmarks.served.large --size-class 10M --seed 2 --step-size 1e-9
 
 Memory and time that the page says, beside what one chain takes from its link to the first steps, with the threads of the app. Memory is
-that of the process at its peak, less what it had before. Without --step-size the first step measures the loss around w0, too.
+that of the process at its peak, less what it had before. The first step also measures the loss around w0.
 """
 
 from __future__ import annotations
