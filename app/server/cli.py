@@ -103,7 +103,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--visitor-memory",
         type=float,
         metavar="MB",
-        help="the most that one run of a visitor may take (default 600; a quarter of the memory if you are alone)",
+        help="the most that one run of a visitor may take (default 600, alone a quarter of the memory)",
     )
     serve.add_argument(
         "--total-memory",
