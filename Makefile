@@ -30,8 +30,7 @@ NEWER_PIP := "pip>=24"
 	@touch .venv-core/.ready
 
 app: env
-	@echo "LLC Lab: http://localhost:$(PORT)/app"
-	$(BIN)/panel serve app --port $(PORT)
+	$(BIN)/llc-lab serve --port $(PORT)
 
 lint: env
 	$(BIN)/ruff check .

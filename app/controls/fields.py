@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -75,9 +75,16 @@ class ChoiceField(Field):
     def set(self, value: Any) -> None:
         self._quiet = True
         try:
-            self.widget.value = AUTOMATIC if value is None else value
+            shown = AUTOMATIC if value is None else value
+            if shown in self.widget.disabled_options:
+                self.widget.disabled_options = [each for each in self.widget.disabled_options if each != shown]
+            self.widget.value = shown
         finally:
             self._quiet = False
+
+    def leave_out(self, choices: Sequence[str]) -> None:
+        """Show these in grey; never the one that is chosen."""
+        self.widget.disabled_options = [each for each in choices if each != self.widget.value]
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.widget

@@ -48,7 +48,6 @@ def gradient_field(gradients: Sequence[str]) -> ChoiceField:
 
 def run_fields() -> dict[str, Field]:
     """A new field for every other setting of a run, by its name in RunConfig, which takes more than a page does."""
-    elsewhere = devices()[1:]
     share = Hyper(0.0, 0.95, help="Share of the steps that is left out of the average while the chains settle.")
     return {
         "chains": _field("chains", high=MAX_CHAINS),
@@ -59,16 +58,18 @@ def run_fields() -> dict[str, Field]:
         "batch_size": _field("batch_size", span=(10, 10_000), high=100_000),
         "seed": _field("seed", "Chain seed", (0, 100), high=999_999),
         "dtype": _field("dtype", "Precision (dtype)", auto=True),
-        **({"device": _device(elsewhere)} if elsewhere else {}),
+        **device_field(),
     }
 
 
-def _device(elsewhere: Sequence[str]) -> ChoiceField:
-    """What is automatic is the processor, and has its name."""
-    help = "Where the chains run. Networks too large to watch on the processor run on a GPU."
-    return ChoiceField(
-        "device", Hyper(choices=elsewhere, help=help, auto=True), None, {AUTOMATIC: LABELS["cpu"], **LABELS}
-    )
+def device_field() -> dict[str, Field]:
+    """Where chains run, by its name in RunConfig; empty where there is the processor alone. It is what is automatic, under its own name."""
+    elsewhere = devices()[1:]
+    if not elsewhere:
+        return {}
+    help = "Where the chains run. Large networks are faster on a GPU, small ones on the processor."
+    about = Hyper(choices=elsewhere, help=help, auto=True)
+    return {"device": ChoiceField("device", about, None, {AUTOMATIC: LABELS["cpu"], **LABELS})}
 
 
 def _field(name: str, label: str = "", span: tuple[float, float] | None = None, **narrower: Any) -> Any:

@@ -8,7 +8,6 @@ from json import dumps, loads
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from app.controls.devices import devices, offered
 from app.controls.parsing import LONGEST_LIST
 from app.runs.account import Claim, account
 from app.runs.allowance import allowance, check_price
@@ -19,8 +18,6 @@ from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.potentials import Price, build, price
 from llc_core.theory.rank_checks import show
 
-MAX_PARAMETERS = 200_000
-"""Larger networks run too slowly to be watched on a processor that visitors share. On a GPU memory alone is the limit."""
 RUN = ("gradient", "batch_size", "dtype")
 """Settings of a run on which the memory for a network's data depends."""
 NETWORK = "This network"
@@ -41,11 +38,6 @@ def check_size(description: Mapping[str, Any], settings: Mapping[str, Any] | Non
     if isinstance(widths, list | tuple) and len(widths) > LONGEST_LIST:
         raise ValueError(f"widths has {len(widths):,} entries; this page draws networks of up to {LONGEST_LIST}.")
     found = price(description, **{name: (settings or {}).get(name) for name in RUN})
-    if found.parameters > MAX_PARAMETERS and offered((settings or {}).get("device")) is None:
-        raise ValueError(
-            f"This network has {found.parameters:,} parameters; this page takes up to {MAX_PARAMETERS:,}. "
-            f"{'For larger ones choose a GPU under Advanced.' if devices()[1:] else 'For larger ones use llc_core.estimate.'}"
-        )
     check_price(found, "use smaller widths, a smaller n, float32 or full gradients")
     return found
 
@@ -104,5 +96,5 @@ def link_config(values: Any) -> PageConfig:
         raise ValueError(f"problem is of kind {show(kind)}; this page runs deep linear networks, kind 'dln'.")
     refuse_unoffered(config)
     description = {name: value for name, value in config.problem.items() if value is not None}
-    run = {name: getattr(config, name) for name in (*RUN, "device")}
+    run = {name: getattr(config, name) for name in RUN}
     return from_configuration(description, config, get_problem(config.problem, run))

@@ -215,6 +215,12 @@ class EstimatePage(Page):
     def memory(self, config: PageConfig, scene: Any) -> float:
         return config.memory
 
+    def device(self, config: PageConfig) -> str | None:
+        return config.complete.device
+
+    def is_slow(self, config: PageConfig) -> bool:
+        return config.is_slow
+
     def lengths(self, config: PageConfig) -> tuple[int, int]:
         return config.lengths
 
@@ -227,7 +233,7 @@ class EstimatePage(Page):
     def _take(self, config: PageConfig, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
         if show:
             self.controls.check(config.settings)
-        self._live.reserve(self.memory(config, scene), self.memory_of)
+        self._live.reserve(self.memory(config, scene), self.memory_of, self.device(config))
         with pn.io.hold():
             if show:
                 self.show(config)

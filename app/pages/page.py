@@ -93,6 +93,14 @@ class Page(TiledPage):
         """Bytes that the run needs at most."""
         return config.memory
 
+    def device(self, config: Any) -> str | None:
+        """Where the run is made, by torch's name; None: on the processor."""
+        return None
+
+    def is_slow(self, config: Any) -> bool:
+        """Whether everybody's pictures would wait for each of its steps."""
+        return False
+
     def cursor(self) -> Any:
         """Where the rows of a new run's log begin."""
         return 0
@@ -183,7 +191,7 @@ class Page(TiledPage):
         self.close_panels()
 
     def _take(self, config: Any, scene: Any, preset: str, lesson: str, show: bool = True) -> None:
-        self._live.reserve(self.memory(config, scene), self.memory_of)
+        self._live.reserve(self.memory(config, scene), self.memory_of, self.device(config))
         with pn.io.hold():
             self._start(config, scene, preset, lesson)
             self.complain("")
@@ -193,7 +201,7 @@ class Page(TiledPage):
     def _start(self, config: Any, scene: Any, preset: str, lesson: str = "") -> None:
         """Start a run, and clear what was drawn of the one before it. lesson: "" leaves the sentence as it is."""
         self.config, self.scene, self.state, self.runs = config, scene, State(), self.runs + 1
-        self._live.start(self.job(config, scene), self.cursor())
+        self._live.start(self.job(config, scene), self.cursor(), self.is_slow(config))
         self.forget_drawn()
         self.forget_words()
         self.show_lesson(preset, lesson)
@@ -223,7 +231,7 @@ class Page(TiledPage):
             self.complain(str(error))
 
     def _start_again(self) -> None:
-        self._live.reserve(self.memory(self.config, self.scene), self.memory_of)
+        self._live.reserve(self.memory(self.config, self.scene), self.memory_of, self.device(self.config))
         self._start(self.config, self.scene, self.tiles.selected)
 
     def on_answers(self) -> None:

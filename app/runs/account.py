@@ -1,4 +1,5 @@
-"""What the problems and runs of all visitors may take together: many paused visitors would fill the machine one by one.
+"""What the problems and runs of all visitors may take together, of the machine and of its card: many paused visitors would fill them
+one by one.
 
 Everything that lives long claims its priced bytes before it is made, and gives them back when it is over. Prices are upper
 bounds, see `app.runs.allowance`.
@@ -12,7 +13,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from weakref import WeakSet
 
 TOTAL_MEMORY = "LLC_LAB_TOTAL_MEMORY"
@@ -55,7 +56,7 @@ class Account:
     def claim(self, size: float, what: str, instead_of: Claim | None = None) -> Claim:
         """Take bytes. ValueError, one sentence, where there are not enough; nothing has changed then.
 
-        what: stands in that sentence.  instead_of: a claim that will be released once this one is used.
+        what: stands in that sentence.  instead_of: a claim that will be released once this one is used; it may be on another account.
         """
         if not self._fits(size, instead_of):
             for free in self._spare:
@@ -84,7 +85,7 @@ class Account:
     def _fits(self, size: float, instead_of: Claim | None) -> bool:
         if size <= SMALL:
             return True
-        own = instead_of.size if instead_of is not None else 0.0
+        own = instead_of.size if instead_of is not None and instead_of in self._claims else 0.0
         return self.taken - own + size <= self._total()
 
 
@@ -107,10 +108,26 @@ def total_memory() -> float:
     return megabytes_of(TOTAL_MEMORY, SHARE * _machine() / 2**20, 4000) * 2**20
 
 
+def is_card(device: str | None) -> bool:
+    """Whether runs on this device take memory of its own, and not the machine's."""
+    return str(device or "").startswith("cuda")
+
+
+def card_memory(device: str) -> float:
+    """Bytes for all runs on a card together."""
+    from llc_core.engine.machine import room_for_runs
+
+    return room_for_runs(device)
+
+
+def account(device: str | None = None) -> Account:
+    """The one account of this process for a card, or for the machine."""
+    return _account(device if is_card(device) else None)
+
+
 @cache
-def account() -> Account:
-    """The one account of this process."""
-    return Account(total_memory)
+def _account(card: str | None) -> Account:
+    return Account(total_memory if card is None else partial(card_memory, card))
 
 
 @cache

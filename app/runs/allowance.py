@@ -1,8 +1,8 @@
-"""What one visitor's run may take of the server's memory: everybody shares it."""
+"""What one visitor's run may take of the memory of the server or of its card: everybody shares them."""
 
 from __future__ import annotations
 
-from app.runs.account import megabytes_of
+from app.runs.account import card_memory, is_card, megabytes_of
 from llc_core import Potential, RunConfig
 from llc_core.engine.machine import memory_needed
 from llc_core.potentials import Price
@@ -11,11 +11,16 @@ from llc_core.potentials.polishing import bytes_needed
 VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
 """The megabytes that one run of a visitor may take, in the environment: its problem as many, and its chains as many."""
 DEFAULT_MEGABYTES = 600.0
-"""Room for 32 chains of the largest network that the page takes, and in float32 for a sweep of 12 × 4 chains of it."""
+"""Room for 32 chains of 200,000 parameters, and in float32 for a sweep of 12 × 4 chains of them."""
 
 
-def allowance() -> float:
-    """Megabytes that one run of a visitor may need; ValueError where the environment says nonsense."""
+def allowance(device: str | None = None) -> float:
+    """Megabytes that one run of a visitor may need; ValueError where the environment says nonsense.
+
+    On a card it is all that runs may take there: whoever comes first has it, since a card is there for large runs.
+    """
+    if is_card(device):
+        return card_memory(str(device)) / 2**20
     return megabytes_of(VISITOR_MEMORY, DEFAULT_MEGABYTES, 600)
 
 
@@ -51,10 +56,10 @@ def run_memory(config: RunConfig, problem: Potential, second: Potential | None =
 def check_allowance(config: RunConfig, problem: Potential, second: Potential | None = None) -> float:
     """Bytes that a complete configuration takes; ValueError, one sentence, where a visitor may not have as many."""
     need, chains = run_memory(config, problem, second)
-    if need > allowance() * 2**20:
+    if need > allowance(config.device) * 2**20:
         narrower = config.dtype == "float64" and (config.sampler or {}).get("name") != "Gibbs"
         raise ValueError(
             f"{chains:,} chains of {problem.dim:,} parameters need {need / 2**20:,.0f} MB, but this server gives each run "
-            f"{allowance():,.0f} MB. Use fewer chains{', float32' if narrower else ''} or a smaller network."
+            f"{allowance(config.device):,.0f} MB. Use fewer chains{', float32' if narrower else ''} or a smaller network."
         )
     return need

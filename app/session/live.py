@@ -16,7 +16,7 @@ from app.components.transport import Transport
 from app.runs import giving_way
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
-from app.runs.manager import RunHandle, manager
+from app.runs.manager import RunHandle, background, manager
 from app.session.clock import every
 from app.session.errors import report
 from app.session.pace import Pace
@@ -66,6 +66,7 @@ class Live:
         self._show, self._period = show, period * FRAMES[of_environment("LLC_LAB_FRAMES", tuple(FRAMES))]
         self._transport, self._restart = transport, restart
         self._build: Callable[[], Job] | None = None
+        self._slow = False
         self._claim = self._reserved = Claim(0)
         """The memory of the present run, and of the next one."""
         self._callback: Any = None
@@ -111,18 +112,18 @@ class Live:
         giving_way.drawn(self._document)
         self._show_wish()
 
-    def reserve(self, size: float, what: str) -> None:
+    def reserve(self, size: float, what: str, device: str | None = None) -> None:
         """Take the memory of the run that is started next, in place of the present one's. ValueError where there is not enough.
 
-        size: bytes.  what: stands in the sentence.
+        size: bytes, of the device where it has memory of its own.  what: stands in the sentence.
         """
         self._reserved.release()
-        self._reserved = account().claim(size, what, instead_of=self._claim)
+        self._reserved = account(device).claim(size, what, instead_of=self._claim)
 
-    def start(self, build: Callable[[], Job], cursor: Any) -> None:
+    def start(self, build: Callable[[], Job], cursor: Any, slow: bool = False) -> None:
         """End the run and start another one; before the page is on the screen, only prepare it.
 
-        cursor: where the rows of the new run's log begin.
+        cursor: where the rows of the new run's log begin.  slow: whether everybody's pictures would wait for each of its steps.
         """
         if self.run is not None:
             self.run.cancel()
@@ -130,13 +131,17 @@ class Live:
             self._claim.release()
         self._claim, self._reserved = self._reserved, Claim(0)
         self._build, self.cursor, self.state = build, cursor, self.state.begun()
+        self._slow = slow
         self.run = None
         if self._on_screen:
             plays = self.state.shown is Shown.RUNNING and not self.pace.play(None) and not self._alone
-            self.run = manager().submit(build, plays, self._claim)
+            self.run = self._submit(build, plays)
         elif self._document is not None and self.state.shown is Shown.RUNNING:
             ahead = WeakMethod(self._prepare)
             self._document.add_next_tick_callback(lambda: (prepare := ahead()) and prepare())
+
+    def _submit(self, build: Callable[[], Job], plays: bool) -> RunHandle:
+        return (background() if self._slow else manager()).submit(build, plays, self._claim)
 
     def _arrive(self, request: int, take: Callable[[T], None], found: T) -> None:
         """A change is prepared; where another one was asked for since then, it is not wanted any more."""
@@ -287,14 +292,14 @@ class Live:
     def _appear(self) -> None:
         """What waited for the screen begins."""
         if self.run is None and self._build is not None:
-            self.run = manager().submit(self._build, False, self._claim)
+            self.run = self._submit(self._build, False)
         self._obey()
         self._step()
 
     def _prepare(self) -> None:
         """While the browser draws the page: a first step measures curvature, which takes longer than many steps after it."""
         if self.state.shown is Shown.RUNNING and self.run is None and self._build is not None:
-            self.run = manager().submit(self._build, False, self._claim)
+            self.run = self._submit(self._build, False)
             self.run.prepare()
 
     def _tick(self) -> None:

@@ -18,6 +18,8 @@ from llc_core.fields import Settings, short
 S = TypeVar("S", bound=Settings)
 OFFERED = tuple(DEFAULTS)
 """Fields of RunConfig that the side bar has a control for."""
+QUICK_PARAMETERS = 32 * 200_000
+"""Of all chains together. Where there are more, a step of a linear network takes .3 s and longer."""
 IGNORED = ("problem",)
 """Fields that are no setting of the side bar: the editor shows the problem."""
 
@@ -49,6 +51,11 @@ class PageConfig:
     def memory(self) -> float:
         """Bytes that the run takes beside its problem."""
         return run_memory(self.complete, self.resolved.problem)[0]
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a step takes so long on a processor that the pictures of other visitors must not wait for it."""
+        return self.complete.device == "cpu" and self.complete.chains * self.resolved.problem.dim > QUICK_PARAMETERS
 
     def longer(self) -> Self:
         """The run that goes on until it has twice as many steps."""

@@ -137,6 +137,7 @@ def _read_sweep() -> None:
 def _first_run() -> None:
     """First runs and their estimates load kernels, the statistics library and the data of the first presets."""
     try:
+        from app.controls.devices import devices, speed
         from app.estimates.networks import get_problem
         from app.pages.landscapes import presets as landscapes
         from app.pages.landscapes.config import get_landscape
@@ -148,5 +149,7 @@ def _first_run() -> None:
             small = run(RunConfig(problem=problem.to_dict(), chains=2, steps=200), problem)
             small.advance(200)
             small.estimates()
+        for device in devices():
+            speed(device)  # of which a page says how long large networks take; a card is slow to wake
     except Exception:
         log.exception("The warm-up run failed; pages will say more.")

@@ -65,14 +65,19 @@ def memory_needed(config: RunConfig, problem: Potential, second: Potential | Non
 
 def check_memory(config: RunConfig, problem: Potential, second: Potential | None = None) -> None:
     need, count = memory_needed(config, problem, second)
-    room = _memory(str(config.device))
-    if room and need > MEMORY_SHARE * room:
+    room = room_for_runs(str(config.device))
+    if room and need > room:
         watched = config.functional_variance is not None or config.observables
         other = "leave functional_variance and observables out" if watched else "a smaller network"
         raise ValueError(
             f"{count} chains of {problem.dim:,} parameters need about {need / 2**30:.1f} GiB, and "
-            f"{MEMORY_SHARE * room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."
+            f"{room / 2**30:.1f} GiB are available: use fewer chains or grid values, or {other}."
         )
+
+
+def room_for_runs(device: str) -> float:
+    """Bytes of a device's memory that runs may take; 0 where it is not known."""
+    return MEMORY_SHARE * _memory(device)
 
 
 def check_problem(description: Mapping[str, Any], device: str | None = None) -> None:

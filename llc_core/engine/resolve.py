@@ -87,6 +87,10 @@ def resolve(config: RunConfig, problem: Potential | None = None, observable: Pot
         )
     dtype = config.dtype or automatic_dtype(sampler)
     device = checked_device(config.device)
+    if device.startswith("mps") and dtype == "float64":
+        raise ValueError(
+            f"device is {device!r}, which has no double precision, and this run of {sampler.name} is in float64; use 'cpu'."
+        )
     complete = config.replace(
         problem=problem.to_dict(),
         sampler=sampler.to_dict(),

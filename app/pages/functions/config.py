@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any
 
+from app.controls.devices import offered
 from app.runs.allowance import check_price
 from llc_core import BayesianNetwork, RunConfig
 from llc_core.fields import Settings, hyper, short, whole
@@ -74,6 +75,12 @@ def checked_problem(label: str, described: Any) -> dict[str, Any]:
     return network.to_dict()
 
 
+def _device(label: str, value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise ValueError(f"{label} is {short(value)}; give a name such as 'cuda'.")
+    return offered(value)
+
+
 @dataclass(frozen=True)
 class FunctionsConfig(Settings):
     """JSON-able; equal configurations give equal numbers.
@@ -82,6 +89,7 @@ class FunctionsConfig(Settings):
     sampler: one of SAMPLERS with its fields; of a case SGLD with a step_size, which is a plain Langevin step on all data; of the
     deep linear network UnderdampedLangevin.
     chains, steps, seed: of the run; its first half is burn-in.
+    device: where the chains of a network run, by torch's name; None, also where it is not here: on the processor.
     band: "pooled" or "across".  share: of the draws that the band holds.
     Raises ValueError with a sentence for the user.
     """
@@ -93,6 +101,7 @@ class FunctionsConfig(Settings):
     seed: int = hyper(0, 0, 2**63 - 1, help="Seed of the chains' starts and noise.")
     band: str = hyper(POOLED, choices=(POOLED, ACROSS))
     share: float = hyper(0.8)
+    device: str | None = hyper(None, auto=True, read=_device)
 
     def agree(self) -> None:
         if self.share not in SHARES:
@@ -111,6 +120,10 @@ class FunctionsConfig(Settings):
                 f"sampler is {sampler.name}, which integrates the output layer out; likelihood is {likelihood!r}, where it cannot. "
                 "Choose another sampler or 'gaussian'."
             )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without the device where it is the processor: links and files of before it stay the same."""
+        return {name: value for name, value in super().to_dict().items() if name != "device" or value is not None}
 
     @property
     def is_case(self) -> bool:
@@ -142,6 +155,7 @@ class FunctionsConfig(Settings):
             steps=self.steps,
             burn_in=self.burn_in,
             seed=self.seed,
+            device=self.device,
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 
 from app.controls.fields import ChoiceField, Field, NumberField, field_of, make_field
+from app.controls.run_fields import device_field
 from app.pages.functions.config import ACROSS, LANGEVIN, POOLED, SAMPLERS, SHARES, FunctionsConfig
 from app.style.layout import Viewed, folded
 from llc_core.fields import Hyper, hyper_fields
@@ -47,6 +48,7 @@ class RunPanel(Viewed):
                 {str(share): f"{share:.0%}" for share in SHARES}, label="Band holds",
             ),
             "seed": field_of(FunctionsConfig, "seed", "Chain seed", (0, 100), high=999_999),
+            **device_field(),
         }  # fmt: skip
         for field in self.fields.values():
             field.listener = lambda: self.listener()
@@ -58,7 +60,7 @@ class RunPanel(Viewed):
             self.sampler,
             self._own_place,
             *(self.fields[name] for name in ("chains", "steps", "band", "share")),
-            folded(self.fields["seed"]),
+            folded(*(self.fields[name] for name in ("seed", "device") if name in self.fields)),
             sizing_mode="stretch_width",
             margin=0,
         )

@@ -121,6 +121,9 @@ class WeightsAndFunctions(Page):
     def memory(self, config: FunctionsConfig, scene: Scene) -> float:
         return scene.memory
 
+    def device(self, config: FunctionsConfig) -> str | None:
+        return None if config.is_case else config.device
+
     def job(self, config: FunctionsConfig, scene: Scene) -> Callable[[], Job]:
         return build(scene)
 

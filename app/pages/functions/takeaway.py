@@ -45,6 +45,7 @@ def python_code(config: FunctionsConfig) -> str:
         "    problem,",
         f"    {literal(dict(config.sampler))},",
         f'    gradient="full", chains={config.chains}, steps={config.steps}, burn_in={config.burn_in}, seed={config.seed},',
+        *([f"    device={config.device!r},"] if config.device else []),
         "    observables=[",
         f'        {{"name": "Predictions", "inputs": places, "every": {config.every}, "most": {2 * ROWS}}},',
         f"        {watched},",

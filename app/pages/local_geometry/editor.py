@@ -11,20 +11,17 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.components.drawings.net import Net
-from app.controls.devices import devices
 from app.controls.fields import ChoiceField, NumberField
 from app.controls.parsing import parse_numbers
-from app.pages.local_geometry.config import check_size
+from app.pages.local_geometry.config import CLASSES, check_size, class_price, price_words
 from app.pages.local_geometry.pictures import SIDE, draw_network
 from app.style import theme
-from app.style.layout import cell, complain, complaint
+from app.style.layout import cell, complain, complaint, prose
 from llc_core import DeepLinearNetwork
 from llc_core.fields import FieldError, Hyper
 from llc_core.potentials.deep_linear.random_networks import RANKS, check_architecture, check_layer_ranks
 
 BY_HAND, RANDOM = "By hand", "Random"
-SIZE_CLASSES = ("1K", "10K", "100K")
-ON_A_GPU = ("1M", "10M")
 DATA = {name: signature(DeepLinearNetwork.random).parameters[name].default for name in ("n", "noise_std")}
 """Samples and noise of a network whose description says nothing of them."""
 NET = {"width": 240, "height": 88}
@@ -62,8 +59,8 @@ class NetworkEditor(pn.viewable.Viewer):
         self.ranks = _entry("Layer ranks (empty: full)", "full")
         self.ranks.styles = {"order": "2"}
         self.message = complaint(margin=0)
-        sizes = SIZE_CLASSES + (ON_A_GPU if devices()[1:] else ())
-        self._class = ChoiceField("size_class", Hyper(choices=sizes), "1K", label="Size (parameters)")
+        self._class = ChoiceField("size_class", Hyper(choices=CLASSES), "1K", label="Size (parameters)")
+        self._prices = prose(margin=(0, 0, 8, 0))
         self._rule = ChoiceField("ranks", Hyper(choices=RANKS), "equal", RANK_LABELS, label="Ranks")
         self._seed = NumberField(
             "seed",
@@ -133,7 +130,7 @@ class NetworkEditor(pn.viewable.Viewer):
         if self._mode.value == RANDOM:
             return {"kind": "dln", "size_class": self._class.value, "ranks": self._rule.value, **data}
         widths = check_architecture(parse_numbers(self.widths.value, "Widths"))
-        check_size({"kind": "dln", "widths": widths, **data}, {"device": devices()[-1]})
+        check_size({"kind": "dln", "widths": widths, **data})
         ranks = _full(widths)
         rule = self.ranks.value.strip().lower()
         if rule in RANKS and rule != "full":
@@ -145,8 +142,20 @@ class NetworkEditor(pn.viewable.Viewer):
     def _arrange(self) -> None:
         random = self._mode.value == RANDOM
         if random and not self._random.objects:
-            self._random.objects = [self._class, self._rule]  # not built before they are wanted: the page loads sooner
+            self._random.objects = [
+                self._class,
+                self._prices,
+                self._rule,
+            ]  # not built before they are wanted: the page loads sooner
         self._random.visible = random
+        if random:
+            self._show_prices()
+
+    def _show_prices(self) -> None:
+        """What networks of these seed and data take, and which classes are too large for here."""
+        prices = {name: class_price({**self.read(), "size_class": name}) for name in CLASSES}
+        self._class.leave_out([name for name, found in prices.items() if found.room is not None])
+        self._prices.object = price_words(prices, self._class.value)
 
     def _write(self, widths: list[int], ranks: list[int]) -> None:
         """Set the two entries, without reporting a change."""
@@ -200,6 +209,8 @@ class NetworkEditor(pn.viewable.Viewer):
             self._complain(error)
             return
         self._complain(None)
+        if self._mode.value == RANDOM:
+            self._show_prices()
         if "layer_ranks" in problem:  # at once, and not with its run: the next press is on what it shows
             self.draw(problem["widths"], problem["layer_ranks"])
         if run and problem != self.problem:

@@ -57,27 +57,7 @@ class LinearPotential(Potential):
         return self._evaluate(delta, batch, grad), grad
 
     def step_bytes(self, chains: int, gradient: str, batch_size: int, size: int) -> int:
-        """Four arrays for each layer and two of the whole product's size, in double precision for the rounding.
-
-        And the batches: their moments, or their rows where these are fewer. Where numpy takes all chains at once its memory
-        is kept between steps, in double precision for the rounding as well.
-        """
-        inputs, outputs, cut = self.widths[0], self.widths[-1], cut_of(self.widths)
-        columns = max(inputs, self.widths[cut] if cut else 0)
-        drawn = rows = 0
-        if gradient != "full":
-            rows = 2 * (batch_size + inputs) * (inputs + outputs + 1)  # of one chain after the other
-        if gradient == "minibatch" and batch_size < inputs:
-            columns, drawn = max(columns, batch_size), batch_size * (inputs + outputs + 1)
-        elif gradient != "full":
-            drawn = inputs * (inputs + outputs) + 1
-        wide = max(self.widths) >= ONE_BY_ONE
-        at_once = min(chains, available_cores()) if wide else chains
-        arrays = 4 * sum(self.widths[1:]) * columns + 2 * inputs * outputs
-        held = 8 * at_once * arrays
-        if prefers_numpy() and stacks(self.widths):
-            held = max(held, (size if size == 8 else size + 8) * chains * numbers(self.widths))
-        return held + size * chains * drawn + 8 * rows
+        return step_bytes(self.widths, chains, gradient, batch_size, size)
 
     def rounding(self, delta: Tensor) -> Tensor | None:
         """Far from w0 the products of some layers of a deep network are large, others are tiny, and they cancel."""
@@ -151,3 +131,28 @@ def _moments(on: Tensors, batch: Batch | None) -> tuple[Tensor, Tensor]:
         return batch.data["sxx"], batch.data.get("snx", on.snx)
     turned = x.transpose(1, 2) / x.shape[-1]
     return torch.bmm(x, turned), torch.bmm(batch.data["noise"], turned)
+
+
+def step_bytes(widths: Sequence[int], chains: int, gradient: str, batch_size: int, size: int) -> int:
+    """`Potential.step_bytes` of networks of these widths: four arrays for each layer and two of the whole product's size, in double
+    precision for the rounding.
+
+    And the batches: their moments, or their rows where these are fewer. Where numpy takes all chains at once its memory
+    is kept between steps, in double precision for the rounding as well.
+    """
+    inputs, outputs, cut = widths[0], widths[-1], cut_of(widths)
+    columns = max(inputs, widths[cut] if cut else 0)
+    drawn = rows = 0
+    if gradient != "full":
+        rows = 2 * (batch_size + inputs) * (inputs + outputs + 1)  # of one chain after the other
+    if gradient == "minibatch" and batch_size < inputs:
+        columns, drawn = max(columns, batch_size), batch_size * (inputs + outputs + 1)
+    elif gradient != "full":
+        drawn = inputs * (inputs + outputs) + 1
+    wide = max(widths) >= ONE_BY_ONE
+    at_once = min(chains, available_cores()) if wide else chains
+    arrays = 4 * sum(widths[1:]) * columns + 2 * inputs * outputs
+    held = 8 * at_once * arrays
+    if prefers_numpy() and stacks(widths):
+        held = max(held, (size if size == 8 else size + 8) * chains * numbers(widths))
+    return held + size * chains * drawn + 8 * rows

@@ -10,6 +10,7 @@ from waiting import eventually, settled
 from app.estimates import networks as local_geometry
 from app.pages import load_pages
 from app.runs.account import SMALL, TOTAL_MEMORY, Account, Claim, total_memory
+from app.runs.account import account as account_of
 from app.runs.handle import RunHandle
 from app.runs.job import Status
 
@@ -52,6 +53,21 @@ def test_a_run_that_replaces_another_has_its_room(account):
     assert account.taken == new.size
     with pytest.raises(ValueError):
         account.claim(101 * MB, "This run", instead_of=new)
+
+
+def test_a_run_that_goes_to_a_card_frees_nothing_there(account):
+    """The old run's bytes are the machine's: they make no room on the card."""
+    card = Account(lambda: 100 * MB)
+    old, others = account.claim(80 * MB, "This run"), card.claim(60 * MB, "This run")
+    with pytest.raises(ValueError):
+        card.claim(50 * MB, "This run", instead_of=old)
+    new = card.claim(40 * MB, "This run", instead_of=old)
+    assert (account.taken, card.taken) == (old.size, others.size + new.size)
+
+
+def test_a_card_has_an_account_of_its_own_and_other_devices_have_the_machine_s():
+    assert account_of("cuda") is account_of("cuda") is not account_of()
+    assert account_of("mps") is account_of("cpu") is account_of()
 
 
 def test_what_is_kept_for_convenience_goes_before_anybody_is_refused(account):
@@ -119,7 +135,7 @@ def visitors(monkeypatch):
     own = Account(lambda: ROOM[0])
     monkeypatch.setitem(ROOM, 0, 1000 * MB)
     for module in ("app.session.live", "app.estimates.networks"):
-        monkeypatch.setattr(f"{module}.account", lambda: own)
+        monkeypatch.setattr(f"{module}.account", lambda device=None: own)
     made = []
 
     def make():

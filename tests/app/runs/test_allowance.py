@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from app.pages import load_pages
-from app.pages.local_geometry.config import MAX_PARAMETERS, get_problem
+from app.pages.local_geometry.config import get_problem
 from app.pages.local_geometry.panels.sweep.job import SweepJob
 from app.pages.local_geometry.panels.sweep.values import COUNT
 from app.pages.local_geometry.panels.why.job import affordable
 from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY, allowance, check_allowance, run_memory
+from app.sharing.reading import QUICK_PARAMETERS, PageConfig
 from llc_core import NetworkPotential, RunConfig, with_rows
 from llc_core.engine.machine import memory_needed
 from llc_core.engine.resolve import resolve
@@ -43,7 +45,30 @@ def test_the_limit_counts_chains_times_parameters(monkeypatch):
 def test_by_default_the_page_s_own_limits_are_within(monkeypatch):
     monkeypatch.delenv(VISITOR_MEMORY, raising=False)
     assert allowance() == DEFAULT_MEGABYTES
-    assert 32 * MAX_PARAMETERS * 4 * 10 / 2**20 < DEFAULT_MEGABYTES
+    assert QUICK_PARAMETERS * 4 * 10 / 2**20 < DEFAULT_MEGABYTES
+
+
+def test_a_card_is_limited_by_its_own_memory(monkeypatch):
+    """The server's share for a visitor is of the server's memory: chains on a card take none of it."""
+    monkeypatch.setattr("app.runs.allowance.card_memory", lambda device: {"cuda": 80 * 2.0**20}[device])
+    config, problem = complete(chains=8)
+    monkeypatch.setenv(VISITOR_MEMORY, "20")
+    assert allowance("cuda") == 80 and allowance("mps") == allowance("cpu") == allowance() == 20
+    with pytest.raises(ValueError, match="gives each run 20 MB"):
+        check_allowance(config, problem)
+    assert check_allowance(config.replace(device="cuda"), problem) < 80 * 2**20
+    with pytest.raises(ValueError, match="gives each run 80 MB"):
+        check_allowance(config.replace(device="cuda", chains=32), problem)
+
+
+def test_long_steps_are_not_made_among_the_pictures_of_others():
+    config, problem = complete(chains=8)
+    resolved = resolve(config, problem)
+    quick = PageConfig({}, {}, resolved)
+    assert not quick.is_slow
+    assert replace(quick, resolved=replace(resolved, config=config.replace(chains=81))).is_slow
+    there = config.replace(chains=81, device="cuda")
+    assert not replace(quick, resolved=replace(resolved, config=there)).is_slow
 
 
 @pytest.mark.parametrize("text", ["lots", "0", "-3", "nan"])

@@ -117,6 +117,29 @@ def test_a_visitor_s_share_of_memory_reaches_the_app(monkeypatch):
     assert limits.allowance() == 250
 
 
+@pytest.mark.parametrize(
+    ("words", "megabytes"),
+    [
+        ((), 2000),
+        (("--address", "127.0.0.1"), 2000),
+        (("--address", "0.0.0.0"), 600),
+        (("--allow-origin", "lab.example.org"), 600),
+        (("--prefix", "/lab"), 600),
+        (("--behind-proxy",), 600),
+    ],
+)
+def test_who_is_alone_has_half_of_what_all_runs_may_take(monkeypatch, words, megabytes):
+    from panel.command.serve import Serve
+
+    from app.runs import account, allowance
+
+    monkeypatch.setenv(allowance.VISITOR_MEMORY, "")
+    monkeypatch.setenv(account.TOTAL_MEMORY, "4000")
+    monkeypatch.setattr(Serve, "invoke", lambda self, options: None)
+    assert cli.main(["serve", "--port", "0", *words]) == 0
+    assert allowance.allowance() == megabytes
+
+
 @pytest.mark.parametrize("text", ["{}", "[]", '{"ada": ""}', '{"ada": 3}', '"ada"', "{"])
 def test_password_files_are_looked_at(tmp_path, text):
     path = tmp_path / "users.json"

@@ -131,6 +131,18 @@ def test_a_run_is_prepared_while_the_browser_draws_and_plays_once_it_has(monkeyp
         assert told[3:] == ["cancel"]
 
 
+def test_a_slow_run_goes_where_no_picture_waits_for_its_steps(monkeypatch):
+    given = []
+    for name in ("manager", "background"):
+        runs = SimpleNamespace(submit=lambda build, playing=True, claim=None, name=name: given.append(name))
+        monkeypatch.setattr(f"app.session.live.{name}", lambda runs=runs: runs)
+    monkeypatch.setattr(Live, "_on_screen", True)
+    live = Live(lambda state, rows: None)
+    for slow in (False, True, False):
+        live.start(dict, 0, slow)
+    assert given == ["manager", "background", "manager"]
+
+
 @pytest.mark.parametrize("played", [True, False])
 def test_a_run_rests_while_nobody_sees_it_and_ends_when_nobody_comes_back(played):
     told, shown = [], []

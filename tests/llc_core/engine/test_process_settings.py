@@ -11,7 +11,17 @@ import pytest
 import torch
 from cases import few
 
-from llc_core import BayesianNetwork, DeepLinearNetwork, NetworkPotential, decisions, estimate, free_energy, predictive
+from llc_core import (
+    BayesianNetwork,
+    DeepLinearNetwork,
+    NetworkPotential,
+    RunConfig,
+    decisions,
+    estimate,
+    free_energy,
+    predictive,
+)
+from llc_core.engine.resolve import resolve
 from llc_core.line.run import LineRun
 from llc_core.networks import build_model, synthetic_text, train
 from llc_core.networks.data.splits import Split
@@ -207,6 +217,14 @@ def test_a_device_that_is_not_here_is_refused_in_a_sentence():
         pytest.skip("there is one")
     with pytest.raises(ValueError, match="no MPS device is available here; use 'cpu'"):
         linear("full", device="mps")
+
+
+@pytest.mark.parametrize("settings", [{"sampler": {"name": "HMC"}}, {"dtype": "float64"}])
+def test_a_device_without_double_precision_is_refused_where_a_run_needs_it(monkeypatch, settings):
+    monkeypatch.setattr("llc_core.engine.resolve.checked_device", lambda name: name)
+    config = RunConfig(problem={"kind": "dln", "widths": [3, 2], "n": 100}, device="mps", **settings)
+    with pytest.raises(ValueError, match="'mps', which has no double precision, and this run of .* use 'cpu'"):
+        resolve(config)
 
 
 def test_a_cuda_device_that_is_not_among_those_here_is_refused_in_a_sentence(monkeypatch):

@@ -12,6 +12,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from app.components.readouts import Numbers
+from app.controls.run_fields import device_field
 from app.estimates.loss_figure import LossFigure
 from app.estimates.networks import link_config
 from app.estimates.texts import VARIANCE, caption, readout_values, verdict, why_unknown
@@ -98,6 +99,9 @@ class Beside:
             margin=(10, 0, 6, 0),
         )  # fmt: skip
         self._problem.param.watch(self._on_problem, "value")
+        self._device = device_field().get("device")
+        if self._device is not None:
+            self._device.listener = self._on_device
         self._numbers = Numbers(items=CELLS, least="7.5rem", sizing_mode="stretch_width", margin=0)
         self._verdict = prose(theme.VERDICT, theme.ONE_LINE, margin=(8, 0))
         self._losses = LossFigure()
@@ -113,7 +117,7 @@ class Beside:
         )  # fmt: skip
         traces = legend("Loss traces", LEGEND, "beside_losses")
         self.view.objects = [
-            head, self._title, self._problem, self._numbers, self._verdict, traces, plotted(self._losses.plot), self._link,
+            head, self._title, self._problem, *filter(None, [self._device]), self._numbers, self._verdict, traces, plotted(self._losses.plot), self._link,
         ]  # fmt: skip
 
     # -- one row --------------------------------------------------------------------------------------------------------
@@ -122,6 +126,10 @@ class Beside:
         if not self._quiet and event.new in self._rows:
             with pn.io.hold():
                 self._open(self._rows[event.new])
+
+    def _on_device(self) -> None:
+        with pn.io.hold():
+            self._open(self._row)
 
     def _on_shut(self, event: Any) -> None:
         self.close()
@@ -146,14 +154,15 @@ class Beside:
             )
         except (ValueError, TypeError):
             self._link.object = ""
-        self._work.ask(partial(prepared, row["config"]), self._begin, self._refuse)
+        device = None if self._device is None else self._device.value
+        self._work.ask(partial(prepared, row["config"], device), self._begin, self._refuse)
 
     def _begin(self, found: tuple[PageConfig, float | None]) -> None:
         config, expected = found
         if self._live is None:
             self._live = Live(self._on_poll)
         try:
-            self._live.reserve(config.memory, RUN)
+            self._live.reserve(config.memory, RUN, config.complete.device)
         except ValueError as error:
             self._refuse(str(error))
             return
@@ -161,7 +170,7 @@ class Beside:
         total, burn_in = config.lengths
         self._losses.reset(config.complete.chains, total, burn_in, config.resolved.problem.dim / 8, expected)
         self._numbers.values = {**self._numbers.values, "expected": number(expected)}
-        self._live.start(partial(LlcJob, config.resolved), Cursor())
+        self._live.start(partial(LlcJob, config.resolved), Cursor(), config.is_slow)
 
     def _refuse(self, message: str) -> None:
         if self._live is not None:
@@ -195,15 +204,17 @@ class Beside:
         self._verdict.object = f'<p class="{tone}" aria-live="polite">{words}</p>'
 
 
-def prepared(text: str) -> tuple[PageConfig, float | None]:
+def prepared(text: str, device: str | None = None) -> tuple[PageConfig, float | None]:
     """What the page Local geometry runs for the configuration of a row, and what λ̂ should be there, None where it is not known.
 
+    device: where it runs now, whatever the sweep ran on.
     ValueError, one sentence, where that page would not run it.
     """
     values = read_json(text, "a run configuration")
     if not isinstance(values, dict):
         raise ValueError("The configuration of this row is no mapping of names to values.")
-    config = link_config({name: value for name, value in values.items() if name not in NOT_CARRIED})
+    kept = {name: value for name, value in values.items() if name not in NOT_CARRIED}
+    config = link_config({**kept, "device": device})
     complete = config.complete
     assert complete.n_beta is not None
     return config, config.resolved.problem.expected_llc_at(complete.n_beta, complete.localization or 0.0)

@@ -92,7 +92,7 @@ class CalibrationPanel(ChoicePanel):
             return calibrate(
                 at, sampler, localization=gammas, own_localization=settings["localization"],
                 gradient=settings["gradient"], steps=CALIBRATION_STEPS,
-                batch_size=settings["batch_size"], seed=settings["seed"], dtype=settings["dtype"],
+                batch_size=settings["batch_size"], seed=settings["seed"], dtype=settings["dtype"], device=settings.get("device"),
                 n_beta=None if settings["n_beta"] is None else [settings["n_beta"]],
                 confirm=False,  # a click on the map runs the pick on the page
             )  # fmt: skip

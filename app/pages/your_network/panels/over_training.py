@@ -119,7 +119,7 @@ def work(choice: NetworkChoice, settings: Mapping[str, Any], beside: str) -> Tas
         problem = potential(at, batch_size=settings["batch_size"])
         watched = {**settings, "functional_variance": max(1, settings["steps"] // LOOKS)}
         complete = resolve(RunConfig(problem=problem.to_dict(), **watched), problem).config
-        with account().room(check_allowance(complete, problem), "This measurement"):
+        with account(complete.device).room(check_allowance(complete, problem), "This measurement"):
             return at.optimizer, at.checkpoint, estimate(problem, progress=False, **watched)
 
     chosen = [replace(choice, optimizer=name) for name in filter(None, [choice.optimizer, beside])]

@@ -141,7 +141,7 @@ def run_of(config: NetworkConfig, part: str | None = None) -> tuple[Run, Claim]:
     kept = {"every": EVERY, "most": MOST}
     watched = [{"name": "RowLosses", "rows": chosen_rows(split), **kept}, {"name": "LossDraws", **kept}]
     steps = STEPS_OF[choice.network] // (1 if part is None else OF_A_PART)
-    same = {name: settings[name] for name in ("n_beta", "localization", "seed", "batch_size")}
+    same = {name: settings[name] for name in ("n_beta", "localization", "seed", "batch_size", "device")}
     same["gradient"] = "minibatch" if choice.network in SAMPLED else "full"
     resolved = resolve(
         RunConfig(
@@ -150,7 +150,7 @@ def run_of(config: NetworkConfig, part: str | None = None) -> tuple[Run, Claim]:
         ),
         problem,
     )  # fmt: skip
-    claim = account().claim(check_allowance(resolved.config, problem), "This measurement")
+    claim = account(resolved.config.device).claim(check_allowance(resolved.config, problem), "This measurement")
     return Run(resolved), claim
 
 

@@ -93,7 +93,7 @@ HUGE = {**TINY, "problem": {"kind": "dln", "widths": [3000, 3000, 3000]}}
         ("[" * 5000, "JSON"),
         ("[1]", "no mapping"),
         (json.dumps({"problem": {"kind": "network"}}), "this page runs deep linear networks"),
-        (json.dumps(HUGE), "parameters"),
+        (json.dumps(HUGE), "this server gives each run"),
         (json.dumps({**TINY, "chains": 10**9}), "chains"),
     ],
 )
@@ -102,6 +102,32 @@ def test_a_row_of_a_file_that_cannot_be_run_here_is_refused_in_a_sentence(beside
     built(beside)
     assert "This row cannot be run here." in beside._verdict.object and words in beside._verdict.object
     assert beside._live is None and beside._numbers.values["doing"] == "not run"
+
+
+def test_where_there_is_a_card_the_run_is_made_there(monkeypatch):
+    asked = []
+
+    def note(config, device):
+        asked.append(device)
+        raise ValueError("There is no card in this test.")
+
+    monkeypatch.setattr("app.controls.run_fields.devices", lambda: ("cpu", "cuda"))
+    monkeypatch.setattr("app.pages.benchmark.panels.beside.prepared", note)
+    made = Beside()
+    try:
+        shown(made, ROWS[:1])
+        built(made)
+        made._device.widget.value = "cuda"
+        built(made)
+        assert asked == [None, "cuda"] and made._device.widget in made.view.objects
+    finally:
+        made.close()
+
+
+def test_without_a_card_there_is_nothing_to_choose(beside, monkeypatch):
+    monkeypatch.setattr("app.controls.run_fields.devices", lambda: ("cpu",))
+    shown(beside, ROWS[:1])
+    assert beside._device is None
 
 
 def test_runs_without_an_estimate_can_be_opened_too(beside):

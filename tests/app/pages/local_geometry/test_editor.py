@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from app.estimates.networks import get_problem
+from app.pages.local_geometry import config
+from app.pages.local_geometry.config import CLASSES, class_price, lasting
 from app.pages.local_geometry.editor import NetworkEditor, changed
+from app.runs.allowance import VISITOR_MEMORY, check_allowance
+from llc_core import RunConfig
+from llc_core.engine.resolve import resolve
 
 PROBLEM = {"kind": "dln", "widths": [5, 4, 5], "layer_ranks": [4, 4], "seed": 0}
 
@@ -45,7 +50,7 @@ def test_a_rank_comes_back_where_a_layer_does(editor):
 
 def test_what_is_too_large_is_said_below_its_entry_and_not_run(editor):
     dragged(editor, 900_000)
-    assert editor.widths.error_state and "takes up to 200,000" in editor.message.object
+    assert editor.widths.error_state and "this server gives each run" in editor.message.object
     dragged(editor, 900_000, done=True)
     assert editor.runs == [] and editor.problem == PROBLEM
     dragged(editor, 6, done=True)
@@ -99,3 +104,57 @@ def test_samples_and_noise_are_part_of_the_network_where_they_are_not_the_usual_
     assert editor.read() == {**PROBLEM, "n": 500}
     editor.show(PROBLEM)
     assert editor.read() == PROBLEM, "links without them stay as they are"
+
+
+def test_classes_that_do_not_fit_are_grey_and_say_what_they_take(monkeypatch):
+    monkeypatch.delenv(VISITOR_MEMORY, raising=False)
+    editor = NetworkEditor({"kind": "dln", "size_class": "1K", "ranks": "equal", "seed": 0})
+    offered = editor._class.widget
+    assert list(offered.options.values()) == list(CLASSES) and offered.disabled_options == ["10M", "100M"]
+    words = editor._prices.object
+    assert "10M: one chain takes up to" in words and "Each run here has 0.6 GB" in words and "1M:" not in words
+    monkeypatch.setenv(VISITOR_MEMORY, "1000000")
+    editor._class.set("10M")
+    editor._on_change()
+    assert editor.problem["size_class"] == "10M" and offered.disabled_options == []
+    assert "10M: one chain takes" in editor._prices.object and "Each run here has" not in editor._prices.object
+
+
+def test_a_class_that_a_link_names_is_shown_though_it_is_grey(monkeypatch):
+    monkeypatch.delenv(VISITOR_MEMORY, raising=False)
+    editor = NetworkEditor({"kind": "dln", "size_class": "1K", "ranks": "equal", "seed": 0})
+    editor.show({"kind": "dln", "size_class": "10M", "ranks": "equal", "seed": 0})
+    assert editor._class.value == "10M" and editor._class.widget.disabled_options == ["100M"]
+
+
+def test_a_class_is_priced_as_its_run_is(monkeypatch):
+    """With the least that it takes, which is one chain; made at a size that takes no time."""
+    problem = {"kind": "dln", "size_class": "10K", "ranks": "equal", "seed": 3, "n": 1000}
+    found, made = class_price(problem), get_problem(problem)
+    run = resolve(RunConfig(problem=made.to_dict(), chains=1, sampler={"name": "SGLD"}), made).config
+    chain = check_allowance(run, made)
+    assert found.parameters == made.dim and found.room is None and found.memory >= chain
+    monkeypatch.setenv(VISITOR_MEMORY, f"{0.99 * found.memory / 2**20}")
+    assert class_price(problem).room == pytest.approx(0.99 * found.memory / 2**20)
+
+
+def test_a_card_takes_the_chains_and_the_machine_the_network(monkeypatch):
+    """What does not fit into the processor's allowance for chains may fit into a card's memory, never the network itself."""
+    problem = {"kind": "dln", "size_class": "100K", "ranks": "equal", "seed": 0}
+    monkeypatch.setattr(config, "devices", lambda: ("cpu", "cuda"))
+    monkeypatch.setattr(config, "speed", lambda device: {"cuda": 1e13}[device])
+    monkeypatch.setattr("app.runs.allowance.card_memory", lambda device: 2.0**20)
+    monkeypatch.delenv(VISITOR_MEMORY, raising=False)
+    assert class_price(problem).room == 1.0
+    monkeypatch.setattr("app.runs.allowance.card_memory", lambda device: 2.0**40)
+    assert class_price(problem).room is None
+    monkeypatch.setenv(VISITOR_MEMORY, "5")
+    assert class_price(problem).room == 5.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 seconds"), (119, "119 seconds"), (130, "2 minutes"), (75_600, "21 hours"), (4e5, "5 days")],
+)
+def test_times_are_said_in_units_that_are_read(seconds, words):
+    assert lasting(seconds) == words

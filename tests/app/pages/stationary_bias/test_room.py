@@ -24,7 +24,7 @@ def room(monkeypatch):
     """The account of a server that has 200 MB."""
     own = Account(lambda: ROOM[0])
     for module in (scene, bias_exact):
-        monkeypatch.setattr(module, "account", lambda: own)
+        monkeypatch.setattr(module, "account", lambda device=None: own)
     monkeypatch.setattr(scene, "_scenes", Kept(4))
     return own
 

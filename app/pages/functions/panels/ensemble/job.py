@@ -69,7 +69,7 @@ class EnsembleJob:
         wanted = effort(network)
         members = max(CHAINS * wanted["moves"] // EVERY, wanted["draws"])
         need = check_allowance(resolved.config, network) + 8 * members * len(self._places) ** 2
-        self._claim = account().claim(need, "This measurement")  # as long as the job
+        self._claim = account(resolved.config.device).claim(need, "This measurement")  # as long as the job
         self._pieces: FiniteWidth | None = FiniteWidth(network, self._places, **wanted)
         self._run = Run(resolved)
         each = MEMBERS * float(scene.config.sampler.get("leapfrog_steps", 1.0))

@@ -126,7 +126,7 @@ class SweepJob(NewestJob):
         values = values_between(self._field, self._about, values, self._ends, self._count)
         config = self._config.replace(grid={self._field: values}, chains=self._chains, steps=self._steps)
         need = check_allowance(config, self._problem)
-        self._claim = account().claim(need, "This sweep")  # as long as the job
+        self._claim = account(config.device).claim(need, "This sweep")  # as long as the job
         self._run = Run(config, self._problem)
 
     def _points(self, steps: int, snapshot: Any = None) -> SweepPoints:

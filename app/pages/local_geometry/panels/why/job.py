@@ -45,7 +45,7 @@ class WhyJob(NewestJob):
     def __init__(self, estimate: Estimate, problem: Potential, budget: float = BUDGET):
         self.finished = False
         budget, need = affordable(estimate, problem, budget)
-        self._claim = account().claim(need, "This explanation")  # as long as the job
+        self._claim = account(estimate.config.device).claim(need, "This explanation")  # as long as the job
         self._stages = explaining(estimate, problem, budget=budget)
         self._done = 0
         self._latest: Explanation | None = None
@@ -68,7 +68,7 @@ def affordable(estimate: Estimate, problem: Potential, budget: float) -> tuple[f
     """
     config = estimate.config.replace(gradient="full", grid={})
     each = max(run_memory(config.replace(chains=1), problem)[0], 1.0)
-    most = max(1.0, allowance() * 2**20 / each) / config.chains
+    most = max(1.0, allowance(config.device) * 2**20 / each) / config.chains
     budget = min(budget, most)
     return budget, each * max(FEWEST_CHAINS, budget * config.chains)
 
