@@ -53,7 +53,7 @@ def run_fields() -> dict[str, Field]:
         "chains": _field("chains", high=MAX_CHAINS),
         "steps": _field("steps", span=(1_000, 1_000_000), low=100, high=10_000_000),
         "burn_in": NumberField("burn_in", share, DEFAULTS["burn_in"], label="Burn-in (share)"),
-        "localization": _field("localization", span=(1e-3, 1e6), high=1e9),
+        "localization": _field("localization", span=(1e-4, 1e6), high=1e9),
         "n_beta": _field("n_beta", "nβ", (10, 1e8), low=1.0, high=1e12, auto=True),
         "batch_size": _field("batch_size", span=(10, 10_000), high=100_000),
         "seed": _field("seed", "Chain seed", (0, 100), high=999_999),

@@ -1,15 +1,16 @@
-"""What can be set on the page "Landscapes": which landscape, as a JSON description, and a run on it."""
+"""What can be set on the page "Landscapes": which landscape, as a JSON description, a run on it, and what is drawn with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
 from app.runs.allowance import check_price
 from llc_core import Planar
-from llc_core.fields import FieldError
+from llc_core.fields import FieldError, Settings, hyper
 from llc_core.potentials import build, price
 from llc_core.theory.rank_checks import show
 
@@ -22,6 +23,20 @@ MAX_POWER = 6
 """Largest exponent. Higher ones make ridges so sharp that the exact values take a minute."""
 FIXED = {"noise_std": 0.5, "data_sets": 1}
 """Keys of a landscape that the page has no control for."""
+
+
+@dataclass(frozen=True)
+class Look(Settings):
+    """What is drawn with the chains; a run knows nothing of it.
+
+    behind: the loss, the posterior of this data set, or exp(−nβ·K) with neither data nor pull.  nuts: whether draws of NUTS from the
+    same posterior are there too.
+    """
+
+    what = "look"
+
+    behind: str = hyper("loss", choices=("loss", "posterior", "weight"))
+    nuts: bool = hyper(False)
 
 
 def get_landscape(description: Mapping[str, Any]) -> Planar:

@@ -10,7 +10,15 @@ from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, CustomJS, FreehandDrawTool, GlyphRenderer, LinearColorMapper, Range1d
 
 from app.pages.landscapes.job import TRAIL
-from app.pages.landscapes.scene import GROUND, LOSS_LEVELS, POSTERIOR_LEVELS, Window, loss_heights, true_parameters
+from app.pages.landscapes.scene import (
+    GROUND,
+    LOSS_LEVELS,
+    POSTERIOR_LEVELS,
+    WEIGHT_LEVELS,
+    Window,
+    loss_heights,
+    true_parameters,
+)
 from app.style import theme
 from app.style.figures import house_figure, lean
 from app.style.numbers import number
@@ -20,6 +28,8 @@ LARGEST = 560
 """Width and height where there is room."""
 ROOM = {"max-width": f"var(--whole, min({LARGEST}px, max(320px, calc(100vh - 290px))))", "flex": "100 1 320px"}
 """As large as fits below the choices without scrolling. --whole: its size where it is alone, see full_screen.js."""
+DRAWN, DRAWN_EDGE = "#ffffff", "#111111"
+"""Draws of NUTS: no chain and no ground has these colours, and one of them is seen on any."""
 BORDERS = {"min_border_left": 50, "min_border_right": 8, "min_border_top": 10, "min_border_bottom": 48}
 """As much beside the frame as above and below it: in a square figure the frame is square, and the plane isometric."""
 
@@ -29,8 +39,8 @@ def _shades(color: str, count: int, rising: bool) -> list[str]:
     return [f"{color}{round(255 * a):02x}" for a in (opacity if rising else opacity[::-1])]
 
 
-LEVELS = {"loss": LOSS_LEVELS, "posterior": POSTERIOR_LEVELS}
-SHADES = {name: _shades(GROUND[name], len(levels) - 1, name == "posterior") for name, levels in LEVELS.items()}
+LEVELS = {"loss": LOSS_LEVELS, "posterior": POSTERIOR_LEVELS, "weight": WEIGHT_LEVELS}
+SHADES = {name: _shades(GROUND[name], len(levels) - 1, name != "loss") for name, levels in LEVELS.items()}
 
 
 class PlaneFigure:
@@ -57,6 +67,7 @@ class PlaneFigure:
             "x", "y", source=self.points, marker="diamond", size=15, fill_color=theme.LOCAL, line_color="white"
         )
         self.center = ColumnDataSource({"x": [], "y": []}, name="center")
+        self.draws = ColumnDataSource({"x": [], "y": []}, name="draws")
         self.trails = ColumnDataSource({"turn": []}, name="trails")
         self.heads = ColumnDataSource({"x": [], "y": [], "color": []}, name="heads")
         self.begin = ColumnDataSource({"x": [], "y": []}, name="start")
@@ -91,6 +102,7 @@ class PlaneFigure:
         self.plot.tags = ["pen"] if held else []
 
     def _add_marks(self) -> None:
+        self.plot.scatter("x", "y", source=self.draws, marker="square", size=5, fill_color=DRAWN, line_color=DRAWN_EDGE)
         for color, width in (("white", 5), (theme.LOCAL, 2.5)):
             self.plot.scatter("x", "y", source=self.center, size=20, fill_alpha=0, line_color=color, line_width=width)
         self.plot.scatter(
@@ -105,11 +117,9 @@ class PlaneFigure:
         living = np.isfinite(x) & np.isfinite(y)
         if not living.any():
             return ""
-        x, y = x[living], y[living]
-        return (
-            f"{len(x)} chains are drawn: w1 is between {number(x.min(), 2)} and {number(x.max(), 2)}, "
-            f"w2 between {number(y.min(), 2)} and {number(y.max(), 2)}."
-        )
+        words = f"{living.sum()} chains are drawn: {_reach(x[living], y[living])}."
+        x, y = (np.asarray(self.draws.data[name], float) for name in ("x", "y"))
+        return f"{words} Of {len(x)} draws of NUTS {_reach(x, y)}." if len(x) else words
 
     def reset(self, problem: Planar, shown: Window, n_beta: float, chains: int) -> None:
         """Another landscape, or another run: the loss, the truth, and chains that have not moved yet."""
@@ -140,11 +150,16 @@ class PlaneFigure:
             line.visible = i < chains
         self._turn = 0
 
-    def show_posterior(self, shown: Window, heights: np.ndarray) -> None:
-        if "posterior" not in self.grounds:  # it takes a while to be known: the page opens without it
-            self._add_ground("posterior")
+    def show_heights(self, name: str, shown: Window, heights: np.ndarray) -> None:
+        """Of another ground than the loss, which is there from the first moment."""
+        if name not in self.grounds:
+            self._add_ground(name)
             lean(self.plot)
-        self._draw("posterior", shown, heights)
+        self._draw(name, shown, heights)
+
+    def show_draws(self, places: np.ndarray) -> None:
+        """Draws of NUTS w, [N, 2]."""
+        self.draws.data = {"x": places[:, 0], "y": places[:, 1]}
 
     def show_ground(self, name: str) -> None:
         for key, ground in self.grounds.items():
@@ -177,6 +192,12 @@ class PlaneFigure:
         x, y = ([float(value) for value in new[name][-1]] for name in ("xs", "ys"))
         self.stroke.data = {"xs": [], "ys": []}
         self.on_stroke(x, y)
+
+
+def _reach(x: np.ndarray, y: np.ndarray) -> str:
+    return (
+        f"w1 is between {number(x.min(), 2)} and {number(x.max(), 2)}, w2 between {number(y.min(), 2)} and {number(y.max(), 2)}"
+    )
 
 
 def _columns(chains: int) -> list[str]:

@@ -26,7 +26,7 @@ from app.pages.landscapes.panels.points import PointsPanel
 from app.pages.landscapes.panels.volume import VolumePanel
 from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
-from app.pages.landscapes.scene import landscape_of, link_config, preset_config, problem_of
+from app.pages.landscapes.scene import LOOK, LandscapeConfig, landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import DETAIL_CELLS, EXACT_CELLS, MAIN_CELLS, begun, question, readout_values, verdict
 from app.pages.landscapes.tour import TOUR
@@ -66,6 +66,7 @@ class Landscapes(EstimatePage):
         self.numbers_card.extend([self.scale_box, inner_card(*self.curves.estimate_parts), self.diagnostics])
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
         self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
+        self.plane.on_look = self._on_look
         self.one_step = OneStepPanel(beside=self.plane.figure.plot)
         self.panels = (self.plane, self.volume, self.points)
         self.takeaway: LandscapeTakeaway = LandscapeTakeaway(
@@ -104,11 +105,24 @@ class Landscapes(EstimatePage):
 
     # -- configurations -----------------------------------------------------------------------------------------------
 
-    def of_preset(self, preset: LandscapePreset) -> PageConfig:
+    def of_preset(self, preset: LandscapePreset) -> LandscapeConfig:
         return preset_config(preset)
 
-    def of_link(self, configuration: Any) -> PageConfig:
+    def of_link(self, configuration: Any) -> LandscapeConfig:
         return link_config(configuration)
+
+    def show(self, config: PageConfig) -> None:
+        super().show(config)
+        assert isinstance(config, LandscapeConfig)
+        self.plane.set_look(config.look)
+
+    def configuration(self) -> dict[str, Any]:
+        look = self.plane.look.changed()
+        return {**super().configuration(), **({LOOK: look} if look else {})}
+
+    def _on_look(self) -> None:
+        """The run goes on; the address has what is drawn with it."""
+        self.show_lesson("", "")
 
     def _on_tap(self, x: float, y: float) -> None:
         with pn.io.hold():

@@ -11,11 +11,15 @@ from app.pages.preset import Named
 
 @dataclass(frozen=True)
 class LandscapePreset(Named):
-    """own: keys of the landscape beside its name.  settings: fields of RunConfig that differ from the page's defaults."""
+    """own: keys of the landscape beside its name.  settings: fields of RunConfig that differ from the page's defaults.
+
+    look: fields of `Look` that do.
+    """
 
     landscape: str
     own: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    look: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def problem(self) -> dict[str, Any]:
@@ -25,6 +29,11 @@ class LandscapePreset(Named):
 WATCHED = {"burn_in": 0.1, "steps": 12_000}
 PAPER = {"sampler": {"name": "SGLD", "step_size": 1e-4}, "burn_in": 0.0, "steps": 5_000}
 """As in figure 1 of Lau, Murfet & Wei: runs so short that chains stay near their start."""
+
+FIGURE = "Paper 001, figure"
+"""How titles name the figures of Lau, Murfet & Wei. The loss printed beside figures 8 and 9 is not known here: theirs is w₁w₂."""
+PRINTED = {"sampler": {"name": "SGLD", "step_size": 1e-4}, "burn_in": 0.5, "steps": 100_000}
+"""The printed size of figures 8 and 9 in lab/papers/001."""
 
 
 def _crossing(k: list[int], h: list[int] | None = None, **more: Any) -> dict[str, Any]:
@@ -132,6 +141,63 @@ PRESETS = (
         "formula",
         {"rho": "(w1^2 + w2^2 - 1)*(w1 - w2)", "at": [1.0, 0.0]},
         WATCHED,
+    ),
+    LandscapePreset(
+        "paper-001-figure-3-n-5",
+        f"{FIGURE} 3: n = 5",
+        "exp(−nK) at n = 5: the line and the point (0, 0) have about as much of it. K here is twice the paper’s, "
+        "so nβ is n/2.",
+        "line_and_point",
+        {"at": "V", "n": 5},
+        {**WATCHED, "n_beta": 2.5},
+        {"behind": "weight"},
+    ),
+    LandscapePreset(
+        "paper-001-figure-3-n-100",
+        f"{FIGURE} 3: n = 100",
+        "exp(−nK) at n = 100: the line has become thin, and the point (0, 0) keeps two thirds. K here is twice the "
+        "paper’s, so nβ is n/2.",
+        "line_and_point",
+        {"at": "V", "n": 100},
+        {**WATCHED, "n_beta": 50.0},
+        {"behind": "weight"},
+    ),
+    LandscapePreset(
+        "paper-001-figure-8",
+        f"{FIGURE} 8: SGLD and NUTS",
+        "Where chains of SGLD and NUTS go: both follow the arms of the cross. Squares are NUTS, trails SGLD. The "
+        "printed loss is not known here; this is w₁w₂.",
+        "normal_crossing",
+        _crossing([1, 1]),
+        PRINTED,
+        {"nuts": True},
+    ),
+    LandscapePreset(
+        "paper-001-figure-9-gamma-1e-4",
+        f"{FIGURE} 9: γ = 0.0001",
+        "Almost nothing pulls the chains back to w0: they wander out along the arms, past the frame. The printed loss "
+        "is not known here; this is w₁w₂.",
+        "normal_crossing",
+        _crossing([1, 1]),
+        {**PRINTED, "localization": 1e-4},
+    ),
+    LandscapePreset(
+        "paper-001-figure-9-gamma-1",
+        f"{FIGURE} 9: γ = 1",
+        "The pull lets the chains out along the arms, and brings them back. λ̂ reads 0.36, and so does the exact answer. The "
+        "printed loss is not known here; this is w₁w₂.",
+        "normal_crossing",
+        _crossing([1, 1]),
+        {**PRINTED, "localization": 1.0},
+    ),
+    LandscapePreset(
+        "paper-001-figure-9-gamma-1e4",
+        f"{FIGURE} 9: γ = 10,000",
+        "The pull is stronger than the loss: the chains never leave w0, and λ̂ is nearly 0. The printed loss is not "
+        "known here; this is w₁w₂.",
+        "normal_crossing",
+        _crossing([1, 1]),
+        {**PRINTED, "localization": 1e4},
     ),
 )
 FIRST = "line"

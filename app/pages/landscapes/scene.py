@@ -14,7 +14,7 @@ import numpy as np
 from bokeh.plotting.contour import contour_data
 
 from app.controls.run_controls import completed
-from app.pages.landscapes.config import described, get_landscape
+from app.pages.landscapes.config import Look, described, get_landscape
 from app.pages.landscapes.presets import LandscapePreset
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from app.style.figures import nice_above
@@ -29,8 +29,11 @@ LOSS_LEVELS = np.linspace(-3.0, 4.0, 15)
 POSTERIOR_LEVELS = np.linspace(-3.0, 0.0, 19)
 """Decimal logarithms of the density relative to its highest value in the window."""
 
-GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6"}
-"""Deeper colour: lower loss, higher density. Both fade into the page's own background, light or dark."""
+WEIGHT_LEVELS = np.linspace(0.0, 1.0, 21)
+"""Of exp(−nβ·K), which is 1 where the loss is 0: in equal steps, as in print."""
+
+GROUND = {"loss": "#3f7cac", "posterior": "#7a5aa6", "weight": "#2f8f83"}
+"""Deeper colour: lower loss, higher density. All fade into the page's own background, light or dark."""
 
 Point = tuple[float, float]
 Line = Sequence[Point]
@@ -38,8 +41,20 @@ POLISHED = 4
 """Newton steps from where a contour crosses the grid to the zero itself."""
 
 
-def preset_config(preset: LandscapePreset) -> PageConfig:
-    return from_side_bar(described(preset.problem), completed(preset.settings), problem_of)
+LOOK = "look"
+"""Key of `Look` in a link, beside the fields of RunConfig."""
+
+
+@dataclass(frozen=True)
+class LandscapeConfig(PageConfig):
+    """What a preset, a link or a file says: also what is drawn with the chains."""
+
+    look: Look
+
+
+def preset_config(preset: LandscapePreset) -> LandscapeConfig:
+    config = from_side_bar(described(preset.problem), completed(preset.settings), problem_of)
+    return LandscapeConfig(config.problem, config.settings, config.resolved, Look(**preset.look))
 
 
 def problem_of(description: Mapping[str, Any], settings: Mapping[str, Any]) -> Planar:
@@ -47,8 +62,11 @@ def problem_of(description: Mapping[str, Any], settings: Mapping[str, Any]) -> P
     return get_landscape(description)
 
 
-def link_config(values: Any) -> PageConfig:
+def link_config(values: Any) -> LandscapeConfig:
     """The configuration in a link or a file. Raises ValueError, one sentence, for anything that cannot be run here."""
+    look = Look()
+    if isinstance(values, Mapping) and LOOK in values:
+        look, values = Look.from_dict(values[LOOK]), {key: value for key, value in values.items() if key != LOOK}
     config = RunConfig.from_dict(values)
     kind = config.problem.get("kind")
     if kind != "planar":
@@ -58,7 +76,8 @@ def link_config(values: Any) -> PageConfig:
     if config.gradient not in (None, "full"):
         raise ValueError(f"gradient is {config.gradient!r}; planar landscapes have full gradients only.")
     description = described(config.problem)
-    return from_configuration(description, config, get_landscape(description))
+    found = from_configuration(description, config, get_landscape(description))
+    return LandscapeConfig(found.problem, found.settings, found.resolved, look)
 
 
 def landscape_of(config: PageConfig) -> Planar:
@@ -113,6 +132,14 @@ def loss_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:
     mesh = np.meshgrid(x - problem.model.w0[0], y - problem.model.w0[1])
     with np.errstate(divide="ignore"):
         return _within(np.log10(n_beta * problem.population_loss(mesh)), LOSS_LEVELS)
+
+
+def weight_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:
+    """exp(−nβ·K(w)), [y, x], within WEIGHT_LEVELS."""
+    x, y = shown.axes
+    mesh = np.meshgrid(x - problem.model.w0[0], y - problem.model.w0[1])
+    with np.errstate(under="ignore"):
+        return _within(np.exp(-n_beta * problem.population_loss(mesh)), WEIGHT_LEVELS)
 
 
 def posterior_heights(problem: Planar, shown: Window, n_beta: float, localization: float) -> np.ndarray:
