@@ -24,6 +24,9 @@ MAX_POWER = 6
 FIXED = {"noise_std": 0.5, "data_sets": 1}
 """Keys of a landscape that the page has no control for."""
 
+LOOK = "look"
+"""Key of `Look` in a link, beside the fields of RunConfig."""
+
 
 @dataclass(frozen=True)
 class Look(Settings):

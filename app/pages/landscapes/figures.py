@@ -195,9 +195,7 @@ class PlaneFigure:
 
 
 def _reach(x: np.ndarray, y: np.ndarray) -> str:
-    return (
-        f"w1 is between {number(x.min(), 2)} and {number(x.max(), 2)}, w2 between {number(y.min(), 2)} and {number(y.max(), 2)}"
-    )
+    return f"w1 is between {number(x.min(), 2)} and {number(x.max(), 2)}, w2 between {number(y.min(), 2)} and {number(y.max(), 2)}"
 
 
 def _columns(chains: int) -> list[str]:

@@ -17,16 +17,17 @@ from app.estimates.method import MethodCard
 from app.estimates.scale import draw_scale
 from app.pages.base import PageInfo
 from app.pages.estimate_page import EstimatePage
-from app.pages.landscapes.config import get_landscape
+from app.pages.landscapes.config import LOOK, get_landscape
 from app.pages.landscapes.editor import LandscapeEditor
 from app.pages.landscapes.job import LandscapeJob, TrailCursor, TrailRows
+from app.pages.landscapes.panels.monomials import MonomialsPanel
 from app.pages.landscapes.panels.one_step import OneStepPanel
 from app.pages.landscapes.panels.plane import PlanePanel
 from app.pages.landscapes.panels.points import PointsPanel
 from app.pages.landscapes.panels.volume import VolumePanel
 from app.pages.landscapes.pictures import draw_landscape
 from app.pages.landscapes.presets import FIRST, PRESETS, LandscapePreset
-from app.pages.landscapes.scene import LOOK, LandscapeConfig, landscape_of, link_config, preset_config, problem_of
+from app.pages.landscapes.scene import LandscapeConfig, landscape_of, link_config, preset_config, problem_of
 from app.pages.landscapes.takeaway import LandscapeTakeaway
 from app.pages.landscapes.texts import DETAIL_CELLS, EXACT_CELLS, MAIN_CELLS, begun, question, readout_values, verdict
 from app.pages.landscapes.tour import TOUR
@@ -65,12 +66,13 @@ class Landscapes(EstimatePage):
         self.scale_box = pn.Column(self.scale, sizing_mode="stretch_width", margin=0)
         self.numbers_card.extend([self.scale_box, inner_card(*self.curves.estimate_parts), self.diagnostics])
         self.plane, self.volume, self.points = PlanePanel(), VolumePanel(), PointsPanel()
+        self.monomials = MonomialsPanel()
         self.plane.on_tap, self.plane.on_stroke = self._on_tap, self.editor.draw
         self.plane.on_look = self._on_look
         self.one_step = OneStepPanel(beside=self.plane.figure.plot)
-        self.panels = (self.plane, self.volume, self.points)
+        self.panels = (self.plane, self.volume, self.points, self.monomials)
         self.takeaway: LandscapeTakeaway = LandscapeTakeaway(
-            self.restore, lambda: self.volume.found, lambda: self.points.found
+            self.restore, lambda: self.volume.found, lambda: self.points.found, lambda: self.monomials.found
         )
         self.method = MethodCard()
         self.explanations = [self.method.view, self.controls.formula]
@@ -78,6 +80,7 @@ class Landscapes(EstimatePage):
             self.scale_box,
             self.volume.view,
             self.points.view,
+            self.monomials.view,
             cells={self.readouts: EXACT_CELLS},  # those of the diagnostics follow
             changed=self.on_answers,
         )
@@ -88,7 +91,7 @@ class Landscapes(EstimatePage):
                 toolbar(self.takeaway.menu),
                 pair(card(self.one_step.view), card(*self.curves.loss_parts)),
                 pair(self.volume.view, self.points.view),
-                self.method.view,
+                pair(self.monomials.view, self.method.view),
             ],
             first=FIRST,
         )
@@ -172,6 +175,7 @@ class Landscapes(EstimatePage):
         if self.answers.visible:
             self.points.arrive(self._live.over)
         self.points.poll()
+        self.monomials.poll()
 
     def numbers(self, state: State) -> dict[str, str]:
         return readout_values(state, self.problem, self.exact)

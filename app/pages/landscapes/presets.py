@@ -163,10 +163,18 @@ PRESETS = (
         {"behind": "weight"},
     ),
     LandscapePreset(
+        "paper-001-figure-7",
+        f"{FIGURE} 7: true λ",
+        "λ̂ against the true λ: one button below runs twelve landscapes. This is the first of them, and λ is 1/6.",
+        "normal_crossing",
+        _crossing([1, 3]),
+        {**PAPER, "steps": 10_000},
+    ),
+    LandscapePreset(
         "paper-001-figure-8",
-        f"{FIGURE} 8: SGLD and NUTS",
-        "Where chains of SGLD and NUTS go: both follow the arms of the cross. Squares are NUTS, trails SGLD. The "
-        "printed loss is not known here; this is w₁w₂.",
+        f"{FIGURE} 8: NUTS",
+        "Where chains go: SGLD and NUTS (squares) follow the arms of the cross. The paper’s loss is not known; here it "
+        "is w₁w₂.",
         "normal_crossing",
         _crossing([1, 1]),
         PRINTED,
@@ -174,9 +182,9 @@ PRESETS = (
     ),
     LandscapePreset(
         "paper-001-figure-9-gamma-1e-4",
-        f"{FIGURE} 9: γ = 0.0001",
-        "Almost nothing pulls the chains back to w0: they wander out along the arms, past the frame. The printed loss "
-        "is not known here; this is w₁w₂.",
+        f"{FIGURE} 9: γ = 10⁻⁴",
+        "With γ this small the chains wander out along the arms, past the frame. The paper’s loss is not known; here it is "
+        "w₁w₂.",
         "normal_crossing",
         _crossing([1, 1]),
         {**PRINTED, "localization": 1e-4},
@@ -184,17 +192,16 @@ PRESETS = (
     LandscapePreset(
         "paper-001-figure-9-gamma-1",
         f"{FIGURE} 9: γ = 1",
-        "The pull lets the chains out along the arms, and brings them back. λ̂ reads 0.36, and so does the exact answer. The "
-        "printed loss is not known here; this is w₁w₂.",
+        "The chains come back from the arms: λ̂ and the exact answer are 0.36. The paper’s loss is not known; here it is "
+        "w₁w₂.",
         "normal_crossing",
         _crossing([1, 1]),
         {**PRINTED, "localization": 1.0},
     ),
     LandscapePreset(
         "paper-001-figure-9-gamma-1e4",
-        f"{FIGURE} 9: γ = 10,000",
-        "The pull is stronger than the loss: the chains never leave w0, and λ̂ is nearly 0. The printed loss is not "
-        "known here; this is w₁w₂.",
+        f"{FIGURE} 9: γ = 10⁴",
+        "With γ this large the chains never leave w0: λ̂ is nearly 0. The paper’s loss is not known; here it is w₁w₂.",
         "normal_crossing",
         _crossing([1, 1]),
         {**PRINTED, "localization": 1e4},

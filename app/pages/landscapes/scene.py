@@ -14,7 +14,7 @@ import numpy as np
 from bokeh.plotting.contour import contour_data
 
 from app.controls.run_controls import completed
-from app.pages.landscapes.config import Look, described, get_landscape
+from app.pages.landscapes.config import LOOK, Look, described, get_landscape
 from app.pages.landscapes.presets import LandscapePreset
 from app.sharing.reading import PageConfig, from_configuration, from_side_bar, refuse_unoffered
 from app.style.figures import nice_above
@@ -39,10 +39,6 @@ Point = tuple[float, float]
 Line = Sequence[Point]
 POLISHED = 4
 """Newton steps from where a contour crosses the grid to the zero itself."""
-
-
-LOOK = "look"
-"""Key of `Look` in a link, beside the fields of RunConfig."""
 
 
 @dataclass(frozen=True)
@@ -128,18 +124,18 @@ def _square(low: list[float], high: list[float]) -> Window:
 
 def loss_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:
     """log₁₀ of nβ·K(w), [y, x], within LOSS_LEVELS."""
-    x, y = shown.axes
-    mesh = np.meshgrid(x - problem.model.w0[0], y - problem.model.w0[1])
     with np.errstate(divide="ignore"):
-        return _within(np.log10(n_beta * problem.population_loss(mesh)), LOSS_LEVELS)
+        return _within(np.log10(n_beta * _population_loss(problem, shown)), LOSS_LEVELS)
 
 
 def weight_heights(problem: Planar, shown: Window, n_beta: float) -> np.ndarray:
     """exp(−nβ·K(w)), [y, x], within WEIGHT_LEVELS."""
-    x, y = shown.axes
-    mesh = np.meshgrid(x - problem.model.w0[0], y - problem.model.w0[1])
     with np.errstate(under="ignore"):
-        return _within(np.exp(-n_beta * problem.population_loss(mesh)), WEIGHT_LEVELS)
+        return _within(np.exp(-n_beta * _population_loss(problem, shown)), WEIGHT_LEVELS)
+
+
+def _population_loss(problem: Planar, shown: Window) -> np.ndarray:
+    return problem.population_loss(np.meshgrid(*(a - w for a, w in zip(shown.axes, problem.model.w0, strict=True))))
 
 
 def posterior_heights(problem: Planar, shown: Window, n_beta: float, localization: float) -> np.ndarray:

@@ -101,6 +101,24 @@ def test_a_click_sets_the_start_and_so_does_an_entry(plane):
     expect(page.get_by_role("alert").filter(has_text="is not a number")).to_be_visible()
 
 
+def test_nuts_stands_beside_the_chains(app):
+    """Figure 8 of the paper by its address, and the same without NUTS, which the address then says."""
+    page = app.page
+    app.page.goto(f"{app.address}?page=landscapes&preset=paper-001-figure-8")
+    wait_for(app, "draws", "x", 100)
+    count = len(app.source("draws")["x"])
+    expect(page.get_by_text(f"Squares: {count} draws of NUTS")).to_be_visible()
+    choose(page, "Beside them", "nothing")
+    page.wait_for_function(f"() => (({SOURCE})('draws')?.x ?? []).length === 0", timeout=60_000)
+    expect(page.get_by_text("draws of NUTS")).to_have_count(0)
+    choose(page, "Behind the chains", "exp(−nβK)")
+    wait_for(app, "weight", "image")
+    page.wait_for_function("() => new URL(location).searchParams.has('c')")
+    page.reload()
+    wait_for(app, "weight", "image")
+    expect(page.get_by_role("combobox", name="Behind the chains", exact=True)).to_contain_text("exp(−nβK)")
+
+
 def test_u_and_v_are_compared_while_one_watches(plane):
     page = plane.page
     plane.button("Pause").click()

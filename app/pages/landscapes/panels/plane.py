@@ -31,7 +31,8 @@ _HEADS = "".join(
     f'<circle cx="{5 + 8 * i}" cy="7" r="3.6" fill="{color}"/>' for i, color in enumerate(theme.CHAINS[:3])
 )
 _DRAWS = "".join(
-    f'<rect x="{x}" y="{y}" width="5" height="5" fill="{DRAWN}" stroke="{DRAWN_EDGE}"/>' for x, y in ((2, 6), (11, 2), (19, 7))
+    f'<rect x="{x}" y="{y}" width="5" height="5" fill="{DRAWN}" stroke="{DRAWN_EDGE}"/>'
+    for x, y in ((2, 6), (11, 2), (19, 7))
 )
 ENTRIES = [(_TRUTH, "all perfect solutions"), (_RING, "w0"), (_CROSS, "start"), (_HEADS, "chains")]
 HINTS = {
@@ -93,8 +94,8 @@ class PlanePanel:
         grounds = {"loss": "loss", "posterior": "posterior", "exp(−nβK)": "weight"}
         self.ground = one_in_list("Behind the chains", grounds, "loss", sizing_mode="stretch_width")
         self.ground.param.watch(self._on_look, "value")
-        beside = {"nothing": False, "draws of NUTS": True}
-        self.beside = one_in_list("Beside them", beside, False, sizing_mode="stretch_width", margin=(6, 0, 0, 0))
+        beside = {"nothing": False, "NUTS": True}
+        self.beside = one_in_list("Beside them", beside, False, sizing_mode="stretch_width")
         self.beside.param.watch(self._on_look, "value")
         clicks = {"moves w₀": "w0", "moves start": "start", "draws": "pen"}
         self.click = one_in_list("The pointer", clicks, "w0", sizing_mode="stretch_width", margin=(6, 0, 0, 0))
@@ -172,9 +173,6 @@ class PlanePanel:
         if self._run is None:
             return
         problem, shown, n_beta, localization = self._run
-        entries = [*ENTRIES, (_DRAWS, "draws of NUTS")] if self.beside.value else ENTRIES
-        self._head.begin("Loss over the two weights", entries, "plane")
-        self.summarise(self._over)
         if self.ground.value == "weight":
             self.figure.show_heights("weight", shown, weight_heights(problem, shown, n_beta))
         if not self.beside.value or localization <= 0:
@@ -189,12 +187,17 @@ class PlanePanel:
         ):
             self._take_nuts(NOTHING)
             self._of_nuts = "NUTS is being run."
+        entries = [*ENTRIES, (_DRAWS, "NUTS")] if self.beside.value else ENTRIES
+        self._head.begin("Loss over the two weights", entries, "plane")
         self._on_ground()
-        if localization <= 0 and (self.ground.value == "posterior" or self.beside.value):
-            self._say(
-                "With γ = 0 nothing keeps the chains near, so there is no posterior on the whole plane. The "
-                "loss is shown."
-            )
+        behind = self.ground.value == "posterior"
+        if localization <= 0 and (behind or self.beside.value):
+            lacking = [
+                *(["The loss is shown."] if behind else []),
+                *(["NUTS has nothing to draw."] if self.beside.value else []),
+            ]
+            none = "With γ = 0 nothing keeps the chains near, so there is no posterior on the whole plane."
+            self._say(" ".join([none, *lacking]))
 
     def summarise(self, over: bool) -> None:
         """Say where the chains are, for those who do not see it. over: whether the run is."""
@@ -232,6 +235,7 @@ class PlanePanel:
         if not self._quiet:
             with pn.io.hold():
                 self._show_look()
+                self.summarise(self._over)
                 self.on_look()
 
     def _on_ground(self) -> None:
