@@ -213,6 +213,7 @@ def page(folder: Path = FOLDER) -> str:
         "- `--device cuda` runs the sweeps of paper 000 and the pictures of paper 002 on a GPU.",
         "- `--mnist FOLDER`, `--uci FOLDER` and `--cifar FOLDER` name files of data that do not ship here.",
         "- The printed sizes of some items need them.",
+        '- Figures 1, 3, 7, 8 and 9 of paper 001 are tiles of the page "Landscapes" as well: [the app](app.md).',
         "",
         "This page is written by `python -m llc_core.studies.papers.items`.",
     ]
