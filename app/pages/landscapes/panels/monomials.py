@@ -143,7 +143,7 @@ class MonomialsPanel(JobPanel):
         ]
         above = int((mean > HIGHEST).sum())
         if above:
-            words.append(f"{above} lie above the frame: a step threw chains off the wall of a prior.")
+            words.append(f"Means above the frame: {above}. There a step threw chains off the wall of a prior.")
         dead = int((~np.isfinite(found.llc)).sum())
         if dead:
             words.append(f"{dead} chains overflowed.")
