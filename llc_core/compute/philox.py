@@ -3,7 +3,7 @@
 A generator with a state gives its numbers one after the other. These can be made where and when they are needed: inside a
 compiled kernel of a GPU, or on a CPU in a loop of vector instructions (measured on an AMD
 EPYC: 0.9 ns for a number, torch's generator 3.4 ns).
-Source: Salmon, Moraes, Dror & Shaw 2011, Philox4x32-10; Box & Muller 1958.
+Source: Salmon, Moraes, Dror & Shaw 2011, Philox4x32-7; Box & Muller 1958.
 """
 
 from __future__ import annotations

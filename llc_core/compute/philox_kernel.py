@@ -93,7 +93,7 @@ def fill_uniform_groups(
 
 @numba_compiled
 def _words(r0: Any, r1: Any, r2: Any, r3: Any, first: Any, k1: Any, k2: Any, k3: Any, key0: Any, key1: Any) -> None:
-    """Philox4x32-10 of the counters (first + i, k1, k2, k3)."""
+    """Philox4x32-7 of the counters (first + i, k1, k2, k3)."""
     for i in range(LANE):
         a, b, c, d = uint32(first + uint32(i)), k1, k2, k3
         x, y = key0, key1

@@ -1,6 +1,6 @@
 """`llc_core.compute.philox` as one kernel of a GPU, which makes all four numbers of a counter. Imports triton: import it inside functions.
 
-torch's compiler gives every place the ten rounds of its own counter, four times the work. Here a program serves one group of one
+torch's compiler gives every place all rounds of its own counter, four times the work. Here a program serves one group of one
 chain: LANE counters, whose four words make the numbers of GROUP places. The numbers are those of `philox.normals`, up to the
 rounding of logarithm and cosine in single precision.
 """

@@ -25,20 +25,92 @@ def words(*values):
 @pytest.mark.parametrize(
     "counter, key, expected",
     [
-        ((0,) * 4, (0,) * 2, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
-        ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        ((0,) * 4, (0,) * 2, (0x5F6FB709, 0x0D893F64, 0x4F121F81, 0x4F730A48)),
+        ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x5207DDC2, 0x45165E59, 0x4D8EE751, 0x8C52F662)),
         (
             (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
             (0xA4093822, 0x299F31D0),
-            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+            (0x4DFCCABA, 0x190A87F0, 0xC47362BA, 0xB6B5242A),
         ),
     ],
 )
 @pytest.mark.parametrize("few", [0, generator.FEW], ids=["torch", "numpy"])
 def test_words_are_those_of_the_published_generator(counter, key, expected, few, monkeypatch):
-    """The known answers that come with Random123 (Salmon et al. 2011)."""
+    """The known answers of `philox4x32 7` that come with Random123 (Salmon et al. 2011)."""
     monkeypatch.setattr(generator, "FEW", few)
     assert tuple(int(w) for w in philox(words(*counter), key)) == expected
+
+
+def bits_of(numbers):
+    """The bits [128, N] that words of the counters and keys [6, N] have."""
+    a, b, c, d, *key = torch.from_numpy(numbers)
+    made = torch.stack(torch.broadcast_tensors(*philox((a, b, c, d), tuple(key)))).numpy()
+    return np.unpackbits(made.astype("<u4")[..., None].view(np.uint8), axis=-1).swapaxes(1, 2).reshape(128, -1)
+
+
+def avalanche(as_in_runs, count=4096):
+    """The furthest that any bit of the words is from being turned by any bit of counter and key every second time, in standard errors."""
+    random = np.random.default_rng(0)
+    numbers = random.integers(0, 1 << 32, (6, count))
+    if as_in_runs:  # few places, chains and steps, and one seed: nearly all bits are 0
+        few = [random.integers(0, most, count) for most in (LANE, 8, 10_000, 1)]
+        numbers = np.stack([few[0], few[1] << 8, *few[2:], *np.repeat(numbers[4:, :1], count, 1)])
+    before, worst = bits_of(numbers), 0.0
+    for bit in range(6 * 32):
+        turned = numbers.copy()
+        turned[bit // 32] ^= 1 << bit % 32
+        share = (before ^ bits_of(turned)).mean(1)
+        worst = max(worst, float(np.abs(share - 0.5).max()) * 2 * math.sqrt(count))
+    return worst
+
+
+BITS = 6 * 32 * 128
+UNLIKELY = stats.norm.isf(1e-3 / 2 / BITS)
+"""Of so many normal numbers one is further out in a test of a thousand."""
+
+
+@pytest.mark.parametrize("as_in_runs", [False, True])
+def test_every_bit_turns_every_bit_as_often_as_not(as_in_runs):
+    assert avalanche(as_in_runs) < UNLIKELY
+
+
+@pytest.mark.parametrize("rounds", [3, 4, 5, 6])
+def test_fewer_rounds_are_seen(rounds, monkeypatch):
+    monkeypatch.setattr(generator, "ROUNDS", rounds)
+    assert avalanche(False) > 3 * UNLIKELY and avalanche(True) > 3 * UNLIKELY
+
+
+def neighbours(monkeypatch):
+    """The largest correlation of powers of normals that lie beside each other on any axis of a run, in standard errors, and how
+    many correlations there are."""
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)  # words of three rounds lack dimensions
+    seeds, shape = (7, 8, 9, 7 + (1 << 32)), (2, 3, 2 * GROUP)
+
+    def drawn(seed, step):
+        return normals(seed, torch.tensor(step), shape, torch.float64).expand(shape).numpy()
+
+    z = np.stack([[drawn(seed, step) for step in range(4)] for seed in seeds])  # seed, step, field, chain, place
+    pairs = [(z[:2], z[1:3]), (z[0], z[3]), (z[..., :-LANE], z[..., LANE:])]
+    for axis in (1, 2, 3, 4):
+        moved = np.moveaxis(z, axis, 0)
+        pairs.append((moved[:-1], moved[1:]))
+    found = []
+    for one, other in pairs:
+        x, y = one.ravel(), other.ravel()
+        for u, v in ((x, y), (x * x, y * y), (x * x * x, y * y * y)):
+            found.append(abs(np.corrcoef(u, v)[0, 1]) * math.sqrt(x.size))
+    return max(found), len(found)
+
+
+def test_neighbours_of_a_run_are_independent(monkeypatch):
+    worst, count = neighbours(monkeypatch)
+    assert worst < stats.norm.isf(1e-3 / 2 / count)
+
+
+@pytest.mark.parametrize("rounds", [3, 5])
+def test_neighbours_of_fewer_rounds_are_not(rounds, monkeypatch):
+    monkeypatch.setattr(generator, "ROUNDS", rounds)
+    assert neighbours(monkeypatch)[0] > 20
 
 
 def test_normals_are_normal_and_independent_over_places_steps_and_seeds():
