@@ -61,6 +61,24 @@ def kernel_agrees(device: torch.device) -> bool:
     return bool((made - normals(seed, step, shape, torch.float64)).abs().max() < ROUNDING)
 
 
+class Beside:
+    """Work on a stream of its own: a GPU does it beside what is begun after it, until somebody waits. A CPU does it at once."""
+
+    def __init__(self, device: torch.device):
+        self._device, self._streams = device, torch.get_device_module(device)
+        self._own = self._streams.Stream(device)
+
+    def begin(self, work: Callable[[], object]) -> None:
+        """After all that was begun before: an earlier step may still read what this work writes."""
+        self._own.wait_stream(self._streams.current_stream(self._device))
+        with self._streams.stream(self._own):
+            work()
+
+    def wait(self) -> None:
+        """What is begun from now on finds the work done."""
+        self._streams.current_stream(self._device).wait_stream(self._own)
+
+
 def torch_compiled(method: Callable[..., Any]) -> Callable[..., Any]:
     """A bound method by torch.compile, with a cache of its own.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import float32, int32, uint32, uint64
 
 from llc_core.compute.compiling import compiled
-from llc_core.compute.philox_layout import GROUP, LANE, MULTIPLIERS, ROUNDS, WEYL
+from llc_core.compute.philox_layout import COSINE, GROUP, LANE, MULTIPLIERS, QUARTER, ROUNDS, SINE, WEYL
 
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
 
@@ -40,12 +40,10 @@ P0, P1, P2, P3, P4, P5, P6, P7, P8 = (
         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1,
     )
 )  # fmt: skip
-S0, S1, S2 = (np.float32(c) for c in (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1))
-C0, C1, C2 = (np.float32(c) for c in (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2))
+S0, S1, S2, C0, C1, C2 = (np.float32(c) for c in (*SINE, *COSINE))
 ZERO, HALF, ONE, TWO = (np.float32(c) for c in (0, 0.5, 1, 2))
 LOG_TWO, ROOT_TWO, UNIT = np.float32(math.log(2)), np.float32(math.sqrt(2)), np.float32(2.0**-32)
-QUARTER = np.float32(math.pi / 2 / 2**30)
-"""A quarter of a turn has 2³⁰ steps."""
+STEP = np.float32(QUARTER)
 
 
 @numba_compiled
@@ -127,7 +125,7 @@ def _pairs(u: Any, v: Any, one: Any, other: Any, work: Any) -> None:
     for i in range(LANE):
         w = v[i]
         quadrant = uint32(((w + uint32(0x20000000)) >> uint32(30)) & uint32(3))
-        t = float32(int32(w - uint32(quadrant << uint32(30)))) * QUARTER
+        t = float32(int32(w - uint32(quadrant << uint32(30)))) * STEP
         z = t * t
         sine = ((S0 * z + S1) * z + S2) * z * t + t
         cosine = ((C0 * z + C1) * z + C2) * z * z - HALF * z + ONE

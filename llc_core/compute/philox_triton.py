@@ -2,21 +2,21 @@
 
 torch's compiler gives every place all rounds of its own counter, four times the work. Here a program serves one group of one
 chain: LANE counters, whose four words make the numbers of GROUP places. The numbers are those of `philox.normals`, up to the
-rounding of logarithm and cosine in single precision.
+rounding of logarithm and cosine in single precision. Sine and cosine come from one reduced angle by the polynomials of
+`philox_kernel`: a cosine of triton is prepared for any angle, with branches and tables in memory.
 """
 
 from __future__ import annotations
-
-import math
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from llc_core.compute.philox_layout import GROUP, LANE, ROUNDS
+from llc_core.compute.philox_layout import COSINE, GROUP, LANE, QUARTER, ROUNDS, SINE
 
-TURN = tl.constexpr(2 * math.pi * 2.0**-32)
+S0, S1, S2, C0, C1, C2 = (tl.constexpr(c) for c in (*SINE, *COSINE))
+STEP = tl.constexpr(QUARTER)
 UNIT = tl.constexpr(2.0**-32)
 WARPS = 8
 
@@ -63,7 +63,14 @@ def _pair(to, at, one, other, dim, LANE: tl.constexpr):  # type: ignore[no-untyp
     """Box–Muller: the cosine's number at its place, and the sine's LANE places on."""
     square = -2 * tl.log((one.to(tl.float32) + 0.5) * UNIT)
     radius = tl.sqrt(tl.maximum(square, 0.0))
-    angle = other.to(tl.float32) * TURN
-    quarter = (other - (1 << 30)).to(tl.float32) * TURN
-    tl.store(to + at, radius * tl.cos(angle), mask=at < dim)
-    tl.store(to + at + LANE, radius * tl.cos(quarter), mask=at + LANE < dim)
+    quadrant = ((other + 0x20000000) >> 30) & 3
+    t = (other - (quadrant << 30)).to(tl.int32, bitcast=True).to(tl.float32) * STEP
+    z = t * t
+    sine = ((S0 * z + S1) * z + S2) * z * t + t
+    cosine = ((C0 * z + C1) * z + C2) * z * z - 0.5 * z + 1.0
+    odd = (quadrant & 1) != 0
+    x, y = tl.where(odd, sine, cosine), tl.where(odd, cosine, sine)
+    x = tl.where((quadrant == 1) | (quadrant == 2), -x, x)
+    y = tl.where(quadrant >= 2, -y, y)
+    tl.store(to + at, radius * x, mask=at < dim)
+    tl.store(to + at + LANE, radius * y, mask=at + LANE < dim)

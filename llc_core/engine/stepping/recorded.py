@@ -2,7 +2,8 @@
 
 A step of a small network is some thirty short kernels, and starting each from Python takes longer than the work it does.
 A replay starts them all at once. The sampler's `update` is compiled into a single kernel, which reads and writes every
-parameter's state once; its normals are those of `llc_core.compute.philox`.
+parameter's state once; its normals are those of `llc_core.compute.philox`. That kernel makes them itself, or, where triton is at
+hand, one that makes four at once does so beside the matrix products, on a second stream.
 
 LLC_LAB_GPU chooses: "plain": step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the compiled update; "auto"
 (the default): fused for long runs of large linear networks, else plain (`llc_core.compute.gpu.way_of`). The recorded ones have
@@ -13,12 +14,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from llc_core.compute.gpu import makes_normals, torch_compiled
+from llc_core.compute.gpu import Beside, makes_normals, torch_compiled
 from llc_core.compute.philox import normals
 from llc_core.engine.stepping.base import Step, Stepper, Watch
 from llc_core.engine.stepping.batches import Batches
@@ -77,6 +79,7 @@ class Recorded(Stepper):
         return Step(self._state, self.loss.clone(), baseline, weights)
 
     def _body(self, watch: Watch | None = None, weights: Tensor | None = None) -> None:
+        self.update.begin(self._state["delta"], self.count)
         batch = self.batches.draw()
         energy = self.evaluate(self._state["delta"], batch)
         if watch is not None:
@@ -126,7 +129,7 @@ class Recorded(Stepper):
 class UpdateInPlace:
     """A sampler's `update`, written over the state; `fused`: compiled into one kernel.
 
-    Where triton is at hand one kernel makes the noise before it, else the update makes its own.
+    Where triton is at hand the noise of a step that was begun is made beside what comes before the update, else in it.
     """
 
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
@@ -134,10 +137,23 @@ class UpdateInPlace:
         self._write: Callable[..., None] = torch_compiled(self._update) if fused else self._update
         self._compiled = not fused
         self._noise: Tensor | None = None
+        self._beside: Beside | None = None
+
+    def begin(self, delta: Tensor, count: Tensor) -> None:
+        """Of the step with this number, which `count` must keep until the update."""
+        if not (self.sampler.noises and makes_normals(delta)):
+            return
+        from llc_core.compute.philox_triton import fill_normals
+
+        if self._noise is None or self._beside is None:
+            self._noise, self._beside = delta.new_empty(self.sampler.noises, *delta.shape), Beside(delta.device)
+        self._beside.begin(partial(fill_normals, self._noise, self.seed, count))
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
         """Where the compiler fails, at the first step and before anything is written, the update goes on uncompiled."""
-        arguments = state, energy, self._made(state["delta"], count), count, hp
+        if self._beside is not None:
+            self._beside.wait()
+        arguments = state, energy, self._noise, count, hp
         try:
             self._write(*arguments)
         except RuntimeError as error:  # of all that torch's compiler raises it is the base
@@ -148,15 +164,6 @@ class UpdateInPlace:
             self._write = self._update
             self._write(*arguments)
         self._compiled = True
-
-    def _made(self, delta: Tensor, count: Tensor) -> Tensor | None:
-        if not (self.sampler.noises and makes_normals(delta)):
-            return None
-        from llc_core.compute.philox_triton import fill_normals
-
-        if self._noise is None:
-            self._noise = delta.new_empty(self.sampler.noises, *delta.shape)
-        return fill_normals(self._noise, self.seed, count)
 
     def _update(self, state: State, energy: Energy, noise: Tensor | None, count: Tensor, hp: Hp) -> None:
         delta = state["delta"]

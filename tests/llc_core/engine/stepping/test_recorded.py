@@ -1,5 +1,9 @@
 """The step on fixed memory: on a CPU it runs as on a GPU, but without being recorded."""
 
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -108,6 +112,57 @@ def test_the_compiled_update_is_the_written_one(linear, monkeypatch):
         found.append(results(config_of(linear, "RMSPropSGLD", steps=60), linear))
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-9)
+
+
+class Streams:
+    """A device whose streams do their work as late as they may: when another waits for them."""
+
+    class Stream:
+        def __init__(self, device=None):
+            self.work, self.waited_for = [], []
+
+        def wait_stream(self, other):
+            self.waited_for.append(other)
+            while other.work:
+                other.work.pop(0)()
+
+    def __init__(self):
+        self.usual = self.now = self.Stream()
+
+    def current_stream(self, device=None):
+        return self.now
+
+    @contextmanager
+    def stream(self, chosen):
+        self.now, before = chosen, self.now
+        yield
+        self.now = before
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["late", "at once"])
+@pytest.mark.parametrize("name", ["SGLD", "UnderdampedLangevin"])
+def test_noise_that_is_made_on_a_second_stream_is_there_when_it_is_used(name, late, linear, monkeypatch):
+    """By streams that wait as long as they may, and by those of a CPU, which do not."""
+    monkeypatch.setenv("LLC_LAB_GPU", "graphs")
+    in_the_update = results(config_of(linear, name), linear)
+    device, asked = Streams(), []
+
+    def fill_normals(out, seed, step):
+        asked.append(lambda: out.copy_(normals(seed, step, tuple(out.shape), out.dtype)))
+        (device.now.work.append if late else lambda work: work())(asked[-1])
+
+    monkeypatch.setattr("llc_core.engine.stepping.recorded.makes_normals", lambda delta: True)
+    monkeypatch.setitem(sys.modules, "llc_core.compute.philox_triton", SimpleNamespace(fill_normals=fill_normals))
+    if late:
+        monkeypatch.setattr(torch, "get_device_module", lambda _: device)
+    beside = results(config_of(linear, name), linear)
+    np.testing.assert_array_equal(in_the_update[0], beside[0])
+    np.testing.assert_array_equal(in_the_update[1], beside[1])
+    assert len(asked) == 130
+    if late:
+        (own,) = set(device.usual.waited_for)
+        # The numbers of a step are written over those of the one before, so that its update must be over.
+        assert own is not device.usual and own.waited_for == [device.usual] * 130
 
 
 @pytest.mark.slow
