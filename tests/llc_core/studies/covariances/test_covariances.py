@@ -185,8 +185,10 @@ def test_chains_that_died_are_in_no_covariance(network):
     hurt = dataclasses.replace(found, per_chain=per_chain, observables={**found.observables, "RowLosses": kept})
     np.testing.assert_allclose(loss_kernel(hurt).values, loss_kernel(rest).values, rtol=1e-10, atol=1e-14)
     losses = found.observables["RowLosses"]["draws"]
-    np.testing.assert_array_equal(influence(hurt, losses[:, :, 80]).values, influence(hurt, rest[:, :, 80]).values)
-    np.testing.assert_array_equal(influence(hurt, losses[:, :, 80]).values, influence(hurt, 0).values)
+    # Of draws that lie otherwise in memory, libraries add in another order.
+    for same in (rest[:, :, 80], 0):
+        found = influence(hurt, losses[:, :, 80]).values
+        np.testing.assert_allclose(found, influence(hurt, same).values, rtol=1e-10, atol=1e-14)
     assert influence(hurt, "WeightDraws").values.shape == (3, 80)
     weights = np.ones(losses.shape[:2])
     weights[:, 2] = 0
