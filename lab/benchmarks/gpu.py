@@ -186,8 +186,16 @@ def peers(device: torch.device, steps: int, rounds: int) -> Iterator[str]:
     race.run(1, math.inf)
     seconds = race.run(rounds, math.inf)["wall"]
     each = min(b - a for a, b in zip([0.0, *seconds], seconds, strict=False))
-    theirs, whose = chains * steps / each, "blackjax" if blackjax else "blackjax's step by hand in JAX"
-    yield f"{whose}: {theirs:,.0f}; the engine is {mine / theirs:.3g} times as fast"
+    whose = "blackjax" if blackjax else "blackjax's step by hand in JAX"
+    yield beside(mine, device.type, chains * steps / each, whose, {"gpu": "cuda"}.get(race.platform, race.platform))
+
+
+def beside(mine: float, here: str, theirs: float, whose: str, there: str) -> str:
+    """Chain-steps a second on devices of the kinds `here` and `there`; a ratio only where these are the same."""
+    ratio = (
+        f"the engine is {mine / theirs:.3g} times as fast" if here == there else f"no ratio: the engine ran on {here}"
+    )
+    return f"{whose} on {there}: {theirs:,.0f}; {ratio}"
 
 
 if __name__ == "__main__":

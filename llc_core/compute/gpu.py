@@ -20,6 +20,9 @@ STEPPINGS = ("auto", *WAYS)
 WORTH = 1e11
 """Parameters × chains × steps from which on compiled steps are the default. On one H100 they had made up for their compiling after
 4e10 at 100,000 parameters and after 6e10 at a million (lab/benchmarks/results/gpu.md); another card may need twice that."""
+WORTH_STEPS = 40_000
+"""Steps from which on they are so at any size: of 160 parameters, where a step is all starts of kernels, a compiled one took 85 µs and a
+plain one 338 there. Compiling took some five seconds more, the gain of 20,000 such steps."""
 ROUNDING = 1e-5
 """More than single precision may cost a normal: its angle is right to 4e-7, and its radius reaches 6.8."""
 
@@ -29,16 +32,17 @@ def gpu_stepping() -> str:
     return of_environment(VARIABLE, STEPPINGS)
 
 
-def way_of(like: Tensor, numbers: float, known: bool) -> str:
+def way_of(like: Tensor, numbers: int, steps: int, known: bool) -> str:
     """One of WAYS: what the environment asks for, else what suits the work.
 
-    like: a tensor of the run's device and precision.  numbers: parameters × chains × steps.  known: whether this kind of loss was
+    like: a tensor of the run's device and precision.  numbers: parameters × chains.  known: whether this kind of loss was
     measured by compiled steps. The shape of a run decides and no clock, so that the same run always has the same numbers.
     """
     asked = gpu_stepping()
     if asked != "auto":
         return asked
-    return "fused" if known and numbers >= WORTH and makes_normals(like) else "plain"
+    worth = steps >= WORTH_STEPS or numbers * steps >= WORTH
+    return "fused" if known and worth and makes_normals(like) else "plain"
 
 
 def makes_normals(like: Tensor) -> bool:

@@ -74,6 +74,12 @@ class Chains:
         carry, (loss, excess) = jax.lax.scan(step, (key, positions), None, length=steps)
         return carry, loss.mean(0), excess.mean(0)
 
+    @property
+    def platform(self) -> str:
+        """Where the chains are: "cpu" or "gpu"; that of JAX is its own affair, whatever torch has."""
+        (device,) = self.positions[0].devices()
+        return device.platform
+
     def run(self, blocks: int, budget: float) -> dict:
         wall, processor, losses, excesses = [], [], [], []
         begin, used = time.perf_counter(), time.process_time()

@@ -25,8 +25,8 @@ def choose(setup: Setup, notes: list[str]) -> Stepper:
     """notes: sentences for the user are added to it."""
     target, sampler, batches, seed = setup.target, setup.sampler, Batches(setup), setup.noise_seed
     shape = setup.groups.count, setup.problem.dim, setup.like
-    work = float(setup.groups.count * setup.problem.dim * setup.planned_steps)
-    way = way_of(setup.like, work, isinstance(setup.problem, LinearPotential))
+    numbers, known = setup.groups.count * setup.problem.dim, isinstance(setup.problem, LinearPotential)
+    way = way_of(setup.like, numbers, setup.planned_steps, known)
     counts = setup.config.histogram is not None
     blocks = NoiseInBlocks(*shape, setup.streams["noise"])
     if sampler.needs_conditionals:

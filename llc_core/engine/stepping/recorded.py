@@ -6,7 +6,7 @@ parameter's state once; its normals are those of `llc_core.compute.philox`. That
 hand, one that makes four at once does so beside the matrix products, on a second stream.
 
 LLC_LAB_GPU chooses: "plain": step by step, as on a CPU; "graphs": recorded; "fused": recorded, with the compiled update; "auto"
-(the default): fused for long runs of large linear networks, else plain (`llc_core.compute.gpu.way_of`). The recorded ones have
+(the default): fused for long runs of linear networks, else plain (`llc_core.compute.gpu.way_of`). The recorded ones have
 other random numbers than the plain ones. On a CPU they run the same code without recording it, which is what the tests compare.
 """
 

@@ -43,19 +43,21 @@ def test_a_processor_makes_its_own_normals():
 
 
 @pytest.mark.parametrize(
-    "asked, numbers, known, kernel, way",
+    "asked, numbers, steps, known, kernel, way",
     [
-        (None, 2e11, True, True, "fused"),
-        (None, 2e10, True, True, "plain"),
-        (None, 2e11, False, True, "plain"),
-        (None, 2e11, True, False, "plain"),
-        ("graphs", 1.0, False, False, "graphs"),
-        ("plain", 2e11, True, True, "plain"),
+        (None, 2 * 10**7, 10_000, True, True, "fused"),
+        (None, 2 * 10**6, 10_000, True, True, "plain"),
+        (None, 640, 40_000, True, True, "fused"),
+        (None, 640, 39_999, True, True, "plain"),
+        (None, 2 * 10**7, 50_000, False, True, "plain"),
+        (None, 2 * 10**7, 50_000, True, False, "plain"),
+        ("graphs", 1, 1, False, False, "graphs"),
+        ("plain", 2 * 10**7, 50_000, True, True, "plain"),
     ],
 )
-def test_the_work_decides_where_nobody_asks(monkeypatch, asked, numbers, known, kernel, way):
+def test_the_work_decides_where_nobody_asks(monkeypatch, asked, numbers, steps, known, kernel, way):
     monkeypatch.delenv(gpu.VARIABLE, raising=False)
     if asked:
         monkeypatch.setenv(gpu.VARIABLE, asked)
     monkeypatch.setattr(gpu, "makes_normals", lambda like: kernel)
-    assert gpu.way_of(torch.zeros(1), numbers, known) == way
+    assert gpu.way_of(torch.zeros(1), numbers, steps, known) == way

@@ -167,6 +167,21 @@ def test_noise_that_is_made_on_a_second_stream_is_there_when_it_is_used(name, la
 
 @pytest.mark.slow
 @needs_compiler
+@pytest.mark.parametrize("name", ["SGLD", "RMSPropSGLD"])
+def test_the_compiled_update_makes_its_noise_where_it_is_used(name, linear, monkeypatch):
+    """One kernel, and no memory but for the state after the step: none for noise or for random words."""
+    from torch._inductor.utils import run_and_get_code
+
+    monkeypatch.setenv("LLC_LAB_GPU", "fused")
+    current = Run(config_of(linear, name), linear)
+    with torch.compiler.config.patch(force_disable_caches=True):
+        _, (code,) = run_and_get_code(current.advance, 1)
+    assert code.count("async_compile.cpp_pybinding(") == 1 and ".cos()" in code
+    assert code.count("= empty_strided_cpu(") == sum(part.shape[1] == linear.dim for part in current.state.values())
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_every_run_of_a_sweep_is_compiled(monkeypatch):
     """torch compiles one piece of code for eight shapes at most (here for one), and then goes on without a word."""
     monkeypatch.setenv("LLC_LAB_GPU", "fused")

@@ -187,8 +187,8 @@ def test_chains_that_died_are_in_no_covariance(network):
     losses = found.observables["RowLosses"]["draws"]
     # Of draws that lie otherwise in memory, libraries add in another order.
     for same in (rest[:, :, 80], 0):
-        found = influence(hurt, losses[:, :, 80]).values
-        np.testing.assert_allclose(found, influence(hurt, same).values, rtol=1e-10, atol=1e-14)
+        of_all = influence(hurt, losses[:, :, 80]).values
+        np.testing.assert_allclose(of_all, influence(hurt, same).values, rtol=1e-10, atol=1e-14)
     assert influence(hurt, "WeightDraws").values.shape == (3, 80)
     weights = np.ones(losses.shape[:2])
     weights[:, 2] = 0
