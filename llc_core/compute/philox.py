@@ -1,8 +1,8 @@
 """Random numbers that are a function of (seed, step, place), the same on every device.
 
 A generator with a state gives its numbers one after the other. These can be made where and when they are needed: inside a
-compiled kernel of a GPU, or on a CPU in a loop of vector instructions (measured on an AMD
-EPYC: 0.9 ns for a number, torch's generator 3.4 ns).
+compiled kernel of a GPU, or on a CPU in a loop of vector instructions (measured on an AMD EPYC: .65 ns for a number, torch's
+generator 2.4 ns; lab/benchmarks/results/speed.md).
 Source: Salmon, Moraes, Dror & Shaw 2011, Philox4x32-7; Box & Muller 1958.
 """
 

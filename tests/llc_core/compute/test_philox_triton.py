@@ -10,7 +10,7 @@ import pytest
 
 triton = pytest.importorskip("triton")
 
-WRITTEN = """
+NORMALS = """
 import math, torch
 from llc_core.compute.philox import normals
 from llc_core.compute.philox_triton import fill_normals
@@ -20,18 +20,42 @@ for seed, step, shape in [(5, 3, (2, 3, 5000)), (2**63 - 5, 2**33 + 7, (1, 4, 40
     print(float((made - normals(seed, torch.tensor(step), shape, torch.float64)).abs().max()))
 """
 
+PATHS = """
+import numpy as np
+from llc_core import DeepLinearNetwork, RunConfig, run
+from llc_core.engine.stepping import recorded
+
+network = DeepLinearNetwork.random(widths=[7, 5, 6, 4], n=20_000, seed=3)
+for name in ("SGLD", "SGHMC"):
+    ends = []
+    for kernel in (False, True):
+        recorded.makes_normals = lambda delta: kernel
+        sampler = {"name": name, "step_size": 2e-9}
+        current = run(RunConfig(sampler=sampler, gradient="full", steps=60, dtype="float32"), network)
+        current.advance(60)
+        ends.append(current.displacements)
+    print(float(np.abs(ends[1] - ends[0]).max() / np.abs(ends[0]).max()))
+"""
+
+
+def interpreted(script: str) -> list[float]:
+    """What it prints, in a process of its own: triton decides while it is imported whether it interprets."""
+    around = {**os.environ, "TRITON_INTERPRET": "1", "LLC_LAB_GPU": "graphs"}
+    done = subprocess.run([sys.executable, "-c", script], env=around, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [float(word) for word in done.stdout.split()]
+
 
 def test_its_numbers_are_those_of_the_processor():
-    """In a process of its own: triton decides while it is imported whether it interprets. The bound is that of `test_gpu`."""
-    done = subprocess.run(
-        [sys.executable, "-c", WRITTEN],
-        env={**os.environ, "TRITON_INTERPRET": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split()) == 3 and all(float(error) < 1e-5 for error in done.stdout.split())
+    """The bound is that by which `llc_core.compute.gpu` takes the kernel."""
+    found = interpreted(NORMALS)
+    assert len(found) == 3 and max(found) < 1e-5
+
+
+def test_recorded_steps_take_them_as_they_do_torch_s():
+    """One number of 60 that is another step's would show by some 10%."""
+    found = interpreted(PATHS)
+    assert len(found) == 2 and max(found) < 1e-5
 
 
 @pytest.mark.parametrize("card", [75, 80, 90, 100], ids=["T4", "A100", "H100", "B200"])

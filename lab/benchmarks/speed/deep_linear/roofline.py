@@ -9,7 +9,7 @@ W made for the products). The roofline is operations/ceiling + bytes/ceiling, si
 The first steps of a run record and compile. Their seconds are printed, and for each precision the number of steps after which
 another way has overtaken the plain one. torch keeps compiled code on the disk; here it is made anew for each run, and the
 first that compiles also starts the compiler. The last line has the noise of a step alone: as a generator makes it, and by
-place (`llc_core.compute.philox`), uncompiled, compiled and by a kernel that makes four at once.
+place (`llc_core.compute.philox`), uncompiled, compiled, by a kernel that makes four at once, and on a CPU by its compiled loop.
 
 Everything is measured --rounds times; `--steps 10 --rounds 3` suffices for a first look.
 
@@ -32,6 +32,7 @@ from llc_core.compute import gpu as ways
 from llc_core.compute import precision as products
 from llc_core.compute.gpu import makes_normals
 from llc_core.compute.philox import normals
+from llc_core.engine.stepping.noise import NoiseByPlace
 from llc_core.sweeps.costs import operations
 from llc_core.sweeps.unit import Unit
 
@@ -167,6 +168,9 @@ def noise_alone(shape: tuple[int, int, int], device: torch.device, rounds: int, 
         from llc_core.compute.philox_triton import fill_normals
 
         makers["by place, four at once"] = lambda: fill_normals(numbers, 1, step)
+    if device.type == "cpu":
+        noise = NoiseByPlace(*shape[1:], numbers, 1)
+        makers["by place, compiled loop"] = lambda: noise.normals(shape[0], 0)
     found = [f"{name} {1000 * best(make, device, rounds):.4g} ms" for name, make in makers.items()]
     print(f"noise {list(shape)} alone: " + ", ".join(found), flush=True)
 
