@@ -6,7 +6,7 @@ with itself; a test does so at the smallest size, so that the script works when 
 Checks: the kernel of normals against `llc_core.compute.philox` in float64, the tests of a GPU, and λ̂ of two samplers beside a
 processor's. Times: a step of SGLD and of RMSProp-SGLD by default settings, in classes of 100,000, a million and 100 million
 parameters, beside the roofline of ceilings that are measured in the same call (`lab.benchmarks.speed.deep_linear.roofline`: 16 bytes a
-parameter for SGLD, 24 for RMSProp-SGLD), the paper's hours, a loop written by hand in torch, and blackjax where it is installed.
+parameter for SGLD, 24 for RMSProp-SGLD), the paper's hours, a loop written by hand in torch, and blackjax where it is installed: if JAX has the kind of device that torch has.
 A part that would begin after --minutes is left out and named.
 """
 
