@@ -25,6 +25,11 @@ TRACE_ROWS = 20_000
 """Rows of the trace that are kept at most; a longer run keeps every k-th step. Averages always use every step."""
 
 
+BEYOND = 40
+"""nβ·ΔL of a posterior is a gamma variable of shape λ ≤ d/2, which exceeds d + BEYOND with a chance below e⁻³¹ at any d (Chernoff's
+bound): a chain that is there is lost."""
+
+
 class LossAccumulator:
     """Running λ̂ = nβ·mean(L_t − baseline) for every chain, after burn-in.
 
@@ -41,12 +46,17 @@ class LossAccumulator:
         baseline: str,
         full_baseline: float | np.ndarray,
         forgiving: int = 0,
+        reach: float = math.inf,
     ):
-        """forgiving: a chain that overflows in so many first steps is not dead (the driver starts its block again)."""
-        self.forgiving = forgiving
+        """forgiving: a chain that overflows in so many first steps is not dead (the driver starts its block again).
+        reach: a chain whose nβ·ΔL is above it is lost, also where it is not dead."""
+        self.forgiving, self.reach = forgiving, reach
         self.burn_in, self.n_beta, self.baseline, self.full_baseline = burn_in, n_beta, baseline, full_baseline
         self.steps = 0
         self.alive = np.ones(chains, dtype=bool)
+        self.lost_at = np.full(
+            chains, np.nan
+        )  # the first step whose loss was beyond reach or not finite; nan: there was none
         self.thin = _thin(steps, chains)
         self._clear()
         self._first_baseline: np.ndarray | None = None
@@ -91,9 +101,14 @@ class LossAccumulator:
         """
         steps = np.arange(self.steps, self.steps + len(losses))
         finite = np.isfinite(losses)
-        counts = finite | (steps < self.forgiving)[:, None]
+        forgiven = (steps < self.forgiving)[:, None]
+        counts = finite | forgiven
+        with np.errstate(over="ignore", invalid="ignore"):  # a chain on its way to infinity
+            lost = ~forgiven & (~finite | (losses * self.n_beta > self.reach))
         living = np.logical_and.accumulate(np.vstack([self.alive, counts]), axis=0)[1:]
         losses = np.where(living & finite, losses, np.nan)
+        first = np.isnan(self.lost_at) & lost.any(axis=0)
+        self.lost_at = np.where(first, steps[lost.argmax(axis=0)], self.lost_at)
         self.alive = living[-1]
         if baselines is not None and self._first_baseline is None:
             self._first_baseline = baselines[0]
@@ -177,6 +192,8 @@ class Record:
             setup.target.n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
             0.0 if setup.gradient == "full" else _baseline_losses(setup),
+            # chains that begin at the prior have large losses there
+            reach=math.inf if setup.problem.starts_at_prior else setup.problem.dim + BEYOND,
         )
         self.law = law_bias(setup)
         self.spread = spread_count(setup) if self.law is None else None

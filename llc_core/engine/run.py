@@ -183,6 +183,11 @@ class Run:
         """λ̂ of every chain so far, [C], by any baseline of `RunConfig`; nan during burn-in and for diverged chains."""
         return self._record.losses.llc(baseline)
 
+    def lost_at(self) -> np.ndarray:
+        """The first step, from 0, at which the loss of each chain was not finite, or farther above that at w0 than a posterior's is,
+        [C]; nan: there was none."""
+        return self._record.losses.lost_at.copy()
+
     def rows_of(self, problem: int, index: int) -> slice:
         """The chains of one problem and setting."""
         return self._setup.groups.rows(problem, index)

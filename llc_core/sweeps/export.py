@@ -16,7 +16,7 @@ from llc_core.sweeps.store import COLUMNS
 AXES = ("size_class", "ranks", "problem", "sampler", "gradient", "step_size")
 MEASURED = (
     "llc", "llc_se", "llc_from_variance", "llc_from_variance_se", "llc_printed", "global_llc", "local_llc", "expected_llc",
-    "r_hat", "ess", "stable_step", "dead", "chains", "steps", "seconds",
+    "r_hat", "ess", "stable_step", "lost_after", "dead", "chains", "steps", "seconds",
 )  # fmt: skip
 FURTHER = ("steps", "chains", "config")
 FORMATS = (".csv", ".parquet", ".nc")

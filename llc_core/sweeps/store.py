@@ -47,6 +47,7 @@ COLUMNS: dict[str, str] = {
     "r_hat": "REAL",
     "ess": "REAL",
     "stable_step": "REAL",
+    "lost_after": "INTEGER",
     "steps": "INTEGER NOT NULL",
     "seconds": "REAL",
     "error": "TEXT",
@@ -61,9 +62,11 @@ problem: seed of the random network.  dead: diverged chains.  status: "diverged"
 llc: λ̂ with the baseline on the same batch.  llc_from_variance: λ̂ from how much the losses vary; NULL where it is not known.
 llc_printed: from the same chains with the loss at w0 on one minibatch only,
 as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
-stable_step: largest stable step size found along the run.  seconds: of the unit, divided by its rows.
+stable_step: largest stable step size found along the run.  lost_after: so many steps were done before more than half of the chains
+had been at a loss that is not finite, or that no posterior has (`Run.lost_at`); all steps where they had not been. None: not kept.
+seconds: of the unit, divided by its rows.
 """
-LATER = ("llc_from_variance", "llc_from_variance_se")
+LATER = ("llc_from_variance", "llc_from_variance_se", "lost_after")
 """Columns that stores of version 1 have not: their rows read as if nothing had been known. Writing to such a store adds them."""
 PROGRESS = (
     "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \

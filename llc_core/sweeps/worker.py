@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from llc_core.fields import FieldError
 from llc_core.sweeps.unit import Unit, key_of, text_of
 
@@ -122,13 +124,15 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
         # If the client was killed, nobody takes the rows any more.
         if sweep in _cancelled or os.getppid() != parent:
             raise Cancelled
-    printed = run.llc_per_chain("first_batch")
+    printed, lost_at = run.llc_per_chain("first_batch"), run.lost_at()
     places = itertools.product(range(problem.problems), range(len(unit.step_sizes)))
     rows = []
     for (number, index), estimate in zip(places, run.estimates()[:: unit.levels], strict=True):
         owner = problem.member(number)
-        mine = printed[run.rows_of(number, index * unit.levels)]
+        chains = run.rows_of(number, index * unit.levels)
+        mine = printed[chains]
         alive = mine[[math.isfinite(value) for value in mine]]
+        kept = np.sort(np.nan_to_num(lost_at[chains], nan=run.total_steps))
         usable = math.isfinite(estimate.llc)
         rows.append(
             {
@@ -146,6 +150,7 @@ def _run(unit: Unit, sweep: str) -> list[dict[str, Any]]:
                 "r_hat": _finite(estimate.r_hat),
                 "ess": _finite(estimate.ess),
                 "stable_step": _finite(estimate.diagnostics["stability_limit"]),
+                "lost_after": int(kept[len(kept) // 2]),
             }
         )
     return rows

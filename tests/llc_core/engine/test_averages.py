@@ -53,6 +53,25 @@ def test_ones_change_no_bit(drawn, kind):
     assert found.effective_share().tolist() == [1.0] * CHAINS
 
 
+@pytest.mark.parametrize("cuts", [(STEPS,), (30, 31, STEPS)])
+def test_a_chain_is_lost_at_its_first_loss_that_is_not_finite(drawn, cuts):
+    losses = drawn[0].copy()
+    losses[30:33, 0], losses[5, 1], losses[50, 1] = np.inf, np.nan, np.nan
+    found = averaged(losses, None, None, cuts)
+    assert found.lost_at[:2].tolist() == [30, 5] and np.isnan(found.lost_at[2])
+
+
+@pytest.mark.parametrize("forgiving, at", [(0, [30, 5]), (10, [30, 50])])
+def test_a_chain_beyond_reach_is_lost_and_lives(drawn, forgiving, at):
+    """nβ is 2: a loss of 101 is beyond a reach of 200, and one of 99 is not. What the first `forgiving` steps do does not count."""
+    losses = drawn[0].copy()
+    losses[29:33, 0], losses[5, 1], losses[50, 1] = [99, 101, 99, 101], np.nan, np.nan
+    found = LossAccumulator(CHAINS, STEPS, BURN_IN, np.full(CHAINS, 2.0), "full", 5.0, forgiving, reach=200)
+    found.add(losses, None)
+    assert found.lost_at[:2].tolist() == at and np.isnan(found.lost_at[2])
+    assert found.alive.tolist() == [True, False, True]
+
+
 def test_the_same_weights_for_all_chains_are_those_of_the_steps(drawn):
     losses, baselines, weights = drawn
     steps = weights[:, 0] + 0.1

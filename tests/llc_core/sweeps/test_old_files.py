@@ -45,7 +45,7 @@ def test_an_old_sweep_that_is_finished_starts_nothing(tmp_path, monkeypatch):
 def test_an_old_store_takes_new_rows(tmp_path):
     shutil.copy(OLD / "store.sqlite", tmp_path)
     rows = results(tmp_path / "store.sqlite")
-    new = {**rows[0], "key": "new", "llc_from_variance": 120.0, "llc_from_variance_se": 4.0}
+    new = {**rows[0], "key": "new", "llc_from_variance": 120.0, "llc_from_variance_se": 4.0, "lost_after": 7}
     with Store(tmp_path / "store.sqlite") as store, Store(tmp_path / "store.sqlite", readonly=True) as reader:
         store.add([new])
         assert len(reader.rows()) == len(reader.table()) == 17, "whoever had it open before still reads it"

@@ -353,6 +353,11 @@ def test_chains_that_blow_up_are_a_row_without_a_number():
     good, bad = worker.run_unit(unit.to_dict())
     assert good["status"] == "ok" and bad["status"] == "diverged"
     assert bad["llc"] is None and bad["llc_printed"] is None and bad["dead"] == 3
+    current = Run(unit.config)
+    current.advance(300)
+    first = [np.flatnonzero(~(chain <= bad["dim"] + 40))[0] for chain in current.estimates()[1].trace.T]
+    assert bad["lost_after"] == sorted(first)[1] > 0, "when two of three were lost"
+    assert good["lost_after"] == 300
 
 
 def test_an_error_is_a_row_with_its_text():

@@ -11,21 +11,26 @@ import numpy as np
 
 from llc_core.sweeps.judging import TRUTHS, estimate_of
 from llc_core.sweeps.series import Row, counted_pairs, few_missing
+from llc_core.sweeps.table import finite_or_nan
 
 WRONG = 0.5
 """Relative error of a run that has failed."""
+EARLY = 0.5
+"""Share of its steps before which a run that is lost is lost early."""
 
 
 @dataclass(frozen=True)
 class Errors:
     """What one sampler found. step_size [S].  estimates, errors [S, P]: λ̂ and its relative error, nan where there is none.
-    truths [P].  bounds [P]: half the number of parameters, which no coefficient exceeds.  classes [P]: of sizes; None: all are of one."""
+    truths [P].  bounds [P]: half the number of parameters, which no coefficient exceeds.  classes [P]: of sizes; None: all are of one.
+    lost [S, P]: the share of its steps after which a run was at a loss that no posterior has, 1 where it never was; nan: not known."""
 
     step_size: np.ndarray
     estimates: np.ndarray
     errors: np.ndarray
     truths: np.ndarray
     bounds: np.ndarray
+    lost: np.ndarray
     classes: np.ndarray | None = None
 
     def usable(self, some: np.ndarray) -> np.ndarray:
@@ -84,15 +89,28 @@ class Errors:
         right, pairs = (sum(part) for part in zip(*counts, strict=True))
         return right / pairs if pairs else math.nan
 
-    def seen_to_fail(self, some: np.ndarray) -> float:
-        """Of the failed runs above the best step size, the share that has no estimate, or one outside of what a coefficient can be:
-        from 0 to half the number of parameters. Without a best step size all are above it."""
+    def failed(self, some: np.ndarray) -> np.ndarray:
+        """[S, len(some)] the failed runs above the best step size. Without a best step size all are above it."""
         best = self.place(some)
         above = np.arange(len(self.step_size)) > (-1 if best is None else best)
-        errors, estimates = self.errors[above][:, some], self.estimates[above][:, some]
-        failed = ~(np.abs(errors) <= WRONG)
+        return above[:, None] & ~(np.abs(self.errors[:, some]) <= WRONG)
+
+    def seen_to_fail(self, some: np.ndarray) -> float:
+        """Of the failed runs, the share that has no estimate, or one outside of what a coefficient can be: from 0 to half the number of
+        parameters."""
+        failed, estimates = self.failed(some), self.estimates[:, some]
         seen = np.isnan(estimates) | (estimates > self.bounds[some]) | (estimates < 0)
         return float((seen & failed).sum() / failed.sum()) if failed.any() else math.nan
+
+    def fail_early(self, some: np.ndarray) -> tuple[float, int]:
+        """How many of the failed runs were lost early, nan where that is not known of one of them; and how many failed."""
+        lost = self.lost[:, some][self.failed(some)]
+        return (math.nan if np.isnan(lost).any() else float((lost < EARLY).sum())), len(lost)
+
+    def early(self, some: np.ndarray) -> float:
+        """The same as a share."""
+        early, failed = self.fail_early(some)
+        return early / failed if failed else math.nan
 
 
 def errors_of(rows: Sequence[Row], estimator: str, truth: str) -> Errors:
@@ -100,16 +118,19 @@ def errors_of(rows: Sequence[Row], estimator: str, truth: str) -> Errors:
     steps = sorted({float(row["step_size"]) for row in rows})
     names = sorted({(row["size_class"], row["ranks"], row["problem"]) for row in rows})
     found = np.full((len(steps), len(names)), np.nan)
+    lost = np.full(found.shape, np.nan)
     truths, bounds = np.full(len(names), np.nan), np.full(len(names), np.nan)
     places = {step: i for i, step in enumerate(steps)}, {name: j for j, name in enumerate(names)}
     for row in rows:
         j = places[1][row["size_class"], row["ranks"], row["problem"]]
-        found[places[0][float(row["step_size"])], j] = estimate_of(row, estimator, cut=False)
+        i = places[0][float(row["step_size"])]
+        found[i, j] = estimate_of(row, estimator, cut=False)
+        lost[i, j] = finite_or_nan(row["lost_after"]) / row["steps"]
         if row[TRUTHS[truth]] is not None:
             truths[j], bounds[j] = row[TRUTHS[truth]], row["dim"] / 2
     positive = np.where(truths > 0, truths, np.nan)
     classes = np.array([size_class for size_class, _, _ in names])
-    return Errors(np.array(steps), found, found / positive - 1, truths, bounds, classes)
+    return Errors(np.array(steps), found, found / positive - 1, truths, bounds, lost, classes)
 
 
 def ratio(one: Errors, other: Errors, some: np.ndarray) -> float:

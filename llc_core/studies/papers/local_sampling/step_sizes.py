@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,7 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
             claims.append(
                 at_least(f"{name} fails fast: too large a step is seen (share of the failed runs)", share, SEEN)
             )
+            claims += ours([fails_early(name, found[name])])
     for name in CORRECTED:
         as_printed = found.get(label_of({"name": name, "dynamics": "printed"}))
         if as_printed is not None and name in found:
@@ -155,6 +156,18 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
         text = f"{BASE} errs less with the loss at w0 on the same batch than by equation 3.8, with that of one minibatch (root mean square)"
         claims += ours([less(text, ("same batch", of(BASE, Errors.best)[1]), ("equation 3.8", theirs))])
     return claims
+
+
+def fails_early(name: str, errors: Errors) -> Claim:
+    """Whether too large a step is seen before half of a run's steps: its loss is not finite, or one that no posterior has."""
+    early, failed = errors.fail_early(np.arange(len(errors.truths)))
+    text = (
+        f"{name} fails early: too large a step is seen in the loss before half of the steps (share of the failed runs)"
+    )
+    if not math.isfinite(early):
+        return Claim(text, None, f"of {failed} failed settings it was not kept when they failed")
+    claim = at_least(text, Measured.resampled(errors.early, len(errors.truths)), SEEN)
+    return replace(claim, found=f"of {failed} failed settings {early:.0f} failed before half the steps, {claim.found}")
 
 
 def in_words(classes: Sequence[str]) -> str:

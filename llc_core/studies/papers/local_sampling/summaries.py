@@ -14,9 +14,10 @@ from llc_core.studies.papers.local_sampling.errors import Errors
 
 COLUMNS = (
     "decades of ε that work", "best ε", "λ̂/λ there", "its sd", "pairs in order there", "largest ε", "no λ̂ there", "failures seen",
+    "lost early",
 )  # fmt: skip
 """Of the table of claims: a row for each sampler."""
-SHARES = ("no λ̂ there", "failures seen")
+SHARES = ("no λ̂ there", "failures seen", "lost early")
 
 
 def summary(errors: Errors, within: float) -> dict[str, float | Measured]:
@@ -29,7 +30,7 @@ def summary(errors: Errors, within: float) -> dict[str, float | Measured]:
     )
     values = (
         decades, math.nan if best is None else float(errors.step_size[best]), ratio, errors.at_best(every)[1], order,
-        float(errors.step_size[-1]), errors.lost_at_the_largest(every), errors.seen_to_fail(every),
+        float(errors.step_size[-1]), errors.lost_at_the_largest(every), errors.seen_to_fail(every), errors.early(every),
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -57,6 +58,7 @@ def lines(summaries: Mapping[str, Mapping[str, float | Measured]], within: float
         f"An ε works where the mean of λ̂ is within ±{within:.0%} of λ and less than 10% of the networks are without λ̂.",
         "The best ε has the least root mean square error, of those with less than 10% without λ̂.",
         "A failed run, above the best ε, is seen where it has no λ̂ or one below 0 or above half the parameters.",
+        "It is lost early where nβ·ΔL exceeds the number of parameters by 40 before half of its steps, as no posterior's does.",
     ]
 
 

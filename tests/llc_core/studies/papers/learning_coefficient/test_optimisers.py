@@ -8,11 +8,24 @@ import struct
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
+from llc_core import NetworkPotential, RunConfig
 from llc_core.cli.commands import main
+from llc_core.engine.run import Run
 from llc_core.studies.keeping import Kept
+from llc_core.studies.papers.claims import Measured
 from llc_core.studies.papers.learning_coefficient import optimisers
-from llc_core.studies.papers.learning_coefficient.optimisers import ENTROPY, PLAIN, GammaBySteps, TwoOptimisers, lower
+from llc_core.studies.papers.learning_coefficient.optimisers import (
+    ENTROPY,
+    PLAIN,
+    GammaBySteps,
+    TwoOptimisers,
+    baselines_apart,
+    by_chance,
+    lower,
+)
 from llc_core.studies.papers.study import Place
 
 SMALL = TwoOptimisers(seeds=2, epochs=(0, 1), steps=20, width=8, layers=1)
@@ -31,6 +44,65 @@ def test_pairs_are_judged_by_their_differences():
     assert lower("smaller", {ENTROPY: own[::-1], PLAIN: own}, slice(-1, None)).holds is None
 
 
+def line(seed: int) -> tuple[NetworkPotential, float]:
+    """A line fitted to 400 points by least squares, and λ̂ of its localised posterior: ½Σ nβ·h/(nβ·h + γ), h the loss's curvatures."""
+    random = torch.Generator().manual_seed(seed)
+    x = torch.randn(400, 3, generator=random, dtype=torch.float64)
+    y = x.sum(dim=1, keepdim=True) + torch.randn(400, 1, generator=random).double() / 2
+    module = nn.Linear(3, 1, bias=False).double()
+    with torch.no_grad():
+        module.weight.copy_(torch.linalg.lstsq(x, y).solution.T)
+    problem = NetworkPotential(module, "squared_error", (x, y))
+    curvature = problem.n_beta * torch.linalg.eigvalsh(2 * x.T @ x / 400)
+    return problem, float((curvature / (curvature + GAMMA)).sum() / 2)
+
+
+GAMMA, STEPS, CHAINS = 20.0, 1000, 64
+
+
+@pytest.fixture(scope="module")
+def of_lines() -> list[dict]:
+    """Both λ̂ of the chains on each of four lines, the exact one, and what `baselines_apart` says of them."""
+    told = []
+    for seed in range(4):
+        problem, exact = line(seed)
+        config = RunConfig(
+            sampler={"name": "SGLD", "step_size": 1e-3}, gradient="minibatch", batch_size=100, steps=STEPS, burn_in=0,
+            localization=GAMMA, chains=CHAINS, seed=seed,
+        )  # fmt: skip
+        current = Run(config, problem)
+        current.advance(STEPS)
+        both = {baseline: current.llc_per_chain(baseline) for baseline in optimisers.LLC}
+        told.append({"problem": problem, "exact": exact, **both, **baselines_apart(current)})
+    return told
+
+
+def test_both_baselines_are_right_where_the_answer_is_known(of_lines):
+    """To 3%: the start counts 1% too little, and noise of batches 1% too much."""
+    for baseline in optimisers.LLC:
+        off = Measured.of([row[baseline] - row["exact"] for row in of_lines])
+        assert abs(off.value) < 4 * off.se + 0.03 * of_lines[0]["exact"]
+        assert off.se < 0.01 * of_lines[0]["exact"]
+
+
+def test_they_differ_by_the_chance_of_batches(of_lines):
+    """A batch is 100 rows in a circle from any of 400 places, so that the spread of its loss at w0 is that of as many means."""
+    for row in of_lines:
+        assert row["apart"] == pytest.approx(row["full"] - row["same_batch"])
+        problem = row["problem"]
+        losses = problem.draw(torch.Generator().manual_seed(9), 20_000, 100, "minibatch", torch.float64).baseline_loss
+        means = np.unique(losses.numpy().round(12))
+        assert len(means) <= 400
+        exact = problem.n_beta * float(means.std()) / STEPS**0.5
+        assert row["chance"] == pytest.approx(exact, rel=0.1), "four errors of a spread from 1,000 batches, and places"
+    apart = np.array([row["apart"] for row in of_lines]).reshape(-1, 1)
+    chance = np.repeat([row["chance"] for row in of_lines], CHAINS)[:, None]
+    assert by_chance(apart, chance).holds is True
+    wrong = by_chance(apart + 2 * chance, chance)
+    assert wrong.holds is False and "±" in wrong.found, "as where L_n(w0) is another one"
+    assert by_chance(0 * apart, chance).holds is False, "as where both subtract the same"
+
+
 @pytest.mark.slow
 def test_figures_share_their_networks_and_draw_what_was_found(tmp_path, monkeypatch):
     pytest.importorskip("holoviews")
@@ -46,18 +118,30 @@ def test_figures_share_their_networks_and_draw_what_was_found(tmp_path, monkeypa
     assert np.array_equal(llc[ENTROPY][:, 0], llc[PLAIN][:, 0]), "both start at the same parameters"
     assert not np.array_equal(llc[ENTROPY][:, 1], llc[PLAIN][:, 1])
     told = {show: [claim.ours for claim in each.claims] for show, each in found.items()}
-    assert told == {"llc": [False], "nu": [True], "epochs": [True] * 2, "errors": [True] * 2}, "what the paper says"
+    assert told == {"llc": [False, True, True], "nu": [True], "epochs": [True] * 3, "errors": [True] * 2}, (
+        "what the paper says"
+    )
+    printed = dataclasses.replace(SMALL, baseline="full").run(place(tmp_path))
+    assert len(trained) == 4, "both baselines are from the same chains"
+    swapped = [claim.found for claim in printed.claims[:2]]
+    assert swapped[::-1] == [claim.found for claim in found["llc"].claims[:2]] and swapped[0] != swapped[1]
+    assert printed.numbers["llc_printed"] != printed.numbers["llc"]
     assert all(each.draw() is not None for each in found.values())
 
 
 @pytest.mark.slow
 def test_a_shorter_run_is_the_beginning_of_the_longest(tmp_path):
     options = {"seeds": 2, "epochs": 1, "localizations": (1.0, 1e4), "width": 8, "layers": 1, "step_size": 1e-4}
-    both = GammaBySteps(steps=(20, 60), **options).run(place(tmp_path / "a")).numbers["llc"]
-    short = GammaBySteps(steps=(5, 20), **options).run(place(tmp_path / "b")).numbers["llc"]
-    for gamma, rows in both.items():
-        assert [row[0] for row in rows] == pytest.approx([row[1] for row in short[gamma]], rel=1e-6)
-    assert both["1.0"] != both["10000.0"]
+    both = GammaBySteps(steps=(20, 60), **options).run(place(tmp_path / "a")).numbers
+    short = GammaBySteps(steps=(5, 20), **options).run(place(tmp_path / "b")).numbers
+    for key in ("llc", "llc_printed"):
+        for gamma, rows in both[key].items():
+            assert [row[0] for row in rows] == pytest.approx([row[1] for row in short[key][gamma]], rel=1e-6)
+        assert both[key]["1.0"] != both[key]["10000.0"]
+    differ = {gamma: np.subtract(both["llc_printed"][gamma], both["llc"][gamma])[:, 1] for gamma in both["llc"]}
+    apart = np.reshape(both["apart"], (2, 4)).mean(axis=1)
+    for found in differ.values():
+        assert found == pytest.approx(apart, rel=1e-3), "batches are the same at every γ"
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from llc_core.studies.papers.items import find
 from llc_core.studies.papers.local_sampling import step_sizes
 from llc_core.studies.papers.local_sampling.errors import errors_of, ratio
-from llc_core.studies.papers.local_sampling.step_sizes import BASE, judged
+from llc_core.studies.papers.local_sampling.step_sizes import BASE, fails_early, judged
 from llc_core.studies.papers.local_sampling.summaries import COLUMNS, lines, plain, summary
 from llc_core.studies.papers.running import cost_of
 
@@ -27,7 +27,7 @@ def rows(by_step=BY_HAND, sampler: str = BASE, truths=TRUTHS, **more) -> list[di
         {
             "size_class": "1K", "ranks": "paper", "sampler": sampler, "gradient": "minibatch", "problem": i, "dim": 100,
             "step_size": step, "status": "diverged" if value is None else "ok", "llc": value, "llc_printed": value,
-            "global_llc": truths[i], **more,
+            "global_llc": truths[i], "steps": 1000, "lost_after": 400 + 100 * i if value is None else 1000, **more,
         }
         for step, values in by_step.items()
         for i, value in enumerate(values)
@@ -40,6 +40,31 @@ def test_a_failure_is_seen_by_what_no_coefficient_can_be():
     assert errors.seen_to_fail(EVERY) == pytest.approx(4 / 7), (
         "7 failed: 4 at 1e-7, of which one is seen, and 3 at 1e-6"
     )
+
+
+def test_a_run_fails_early_where_it_is_lost_before_half_of_its_steps():
+    """Of the 7 that failed two were lost, at steps 400 and 500 of 1,000; in an older store nobody kept when."""
+    errors = errors_of(rows(), "same_batch", "global")
+    assert errors.fail_early(EVERY) == (1, 7)
+    assert errors.early(np.array([2, 3])) == 0, "of these two networks none was lost"
+    old = errors_of(rows(lost_after=None), "same_batch", "global")
+    assert np.isnan(old.early(EVERY)) and old.fail_early(EVERY)[1] == 7
+    assert fails_early(BASE, old).holds is None and "not kept" in fails_early(BASE, old).found
+
+
+@pytest.mark.parametrize("late, holds", [(0, True), (2, None), (8, False), (16, False)])
+def test_the_claim_counts_settings_and_has_an_error(late, holds):
+    """Sixteen networks that one step size throws out, so many of them after half of the steps: 14 of 16 are near 90%."""
+    truths = tuple(np.linspace(10, 40, 16))
+    found = rows({1e-9: truths, 1e-8: (None,) * 16}, truths=truths, lost_after=10)
+    for row in found[len(found) - late :]:
+        row["lost_after"] = 990
+    errors = errors_of(found, "same_batch", "global")
+    claim = fails_early(BASE, errors)
+    assert claim.holds is holds
+    assert claim.found.startswith(f"of 16 failed settings {16 - late} failed before half the steps, ")
+    assert ("±" in claim.found) == (0 < late < 16), "equal ones leave no doubt"
+    assert [each.ours for each in judged({BASE: errors}, 0.2) if "fails" in each.text] == [False, True]
 
 
 def test_equation_3_8_is_judged_by_what_the_claim_says():
@@ -84,6 +109,7 @@ def test_every_number_of_the_table_is_that_by_hand():
         "largest ε": 1e-6,
         "no λ̂ there": 0.5,
         "failures seen": pytest.approx(4 / 7),
+        "lost early": pytest.approx(1 / 7),
     }
     assert plain(found)["best ε"] == 1e-8 and plain(found)["λ̂/λ there"]["se"] > 0
     head, row, words, *_ = (line.replace("\u0302", "") for line in lines({"SGLD": found}, 0.2))
