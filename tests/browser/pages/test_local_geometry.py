@@ -123,7 +123,7 @@ def network(kept, request):
         ("8, -6, 8", "", "Width number 2 is -6; it must be at least 1."),
         ("8, six, 8", "", "is not a whole number"),
         ("8", "", "give an input width, an output width"),
-        ("4000, 4000", "", "this page takes up to 200,000"),
+        ("4000, 4000", "", "this server gives each run"),
         ("5, 4, 5", "9, 1", "The rank of layer 1 is 9; it must be at most 4."),
     ],
 )

@@ -104,7 +104,7 @@ def synthetic(width: float, seed: int = 0) -> step_sizes.Errors:
     sizes, truths = np.logspace(-10, -6, 17), np.linspace(100, 1000, 50)
     off = np.maximum(np.abs(np.log10(sizes) + 8) - width / 2, 0)[:, None] * 2
     errors = off + random.normal(0, 0.05, (17, 50))
-    return step_sizes.Errors(sizes, (1 + errors) * truths, errors, truths, np.full(50, 5000.0))
+    return step_sizes.Errors(sizes, (1 + errors) * truths, errors, truths, np.full(50, 5000.0), np.full(errors.shape, np.nan))
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_a_tiny_sweep_ends_with_claims(tmp_path):
     sizes = {**item.sizes, "small": item.sizes["small"].replace(sweep=small)}
     done = run_item(dataclasses.replace(item, sizes=sizes), "small", tmp_path, workers=1)
     text = done.page.read_text()
-    assert len(done.claims) == 12 and "networks of 5-4-5, in place of about 1 million parameters." in text
+    assert len(done.claims) == 15 and "networks of 5-4-5, in place of about 1 million parameters." in text
     numbers = json.loads(done.numbers.read_text())["numbers"]
     assert len(numbers) == 7 and "decades of ε that work" in text
     assert all(of["summary"]["largest ε"] == 1e-7 for of in numbers.values())
