@@ -25,9 +25,9 @@ TRACE_ROWS = 20_000
 """Rows of the trace that are kept at most; a longer run keeps every k-th step. Averages always use every step."""
 
 
-BEYOND = 40
-"""nβ·ΔL of a posterior is a gamma variable of shape λ ≤ d/2, which exceeds d + BEYOND with a chance below e⁻³¹ at any d (Chernoff's
-bound): a chain that is there is lost."""
+BEYOND, BLOCK = 40, 100
+"""Near w0 nβ·ΔL of all data is a gamma variable of shape λ ≤ d/2, which exceeds d + BEYOND with a chance below e⁻³¹ at any d (Chernoff's
+bound). A chain is lost that has a mean beyond it over a block of steps: on one minibatch a sound chain goes that far too."""
 
 
 class LossAccumulator:
@@ -49,14 +49,12 @@ class LossAccumulator:
         reach: float = math.inf,
     ):
         """forgiving: a chain that overflows in so many first steps is not dead (the driver starts its block again).
-        reach: a chain whose nβ·ΔL is above it is lost, also where it is not dead."""
+        reach: a chain whose mean nβ·ΔL over BLOCK steps is above it is lost, also where it is not dead."""
         self.forgiving, self.reach = forgiving, reach
         self.burn_in, self.n_beta, self.baseline, self.full_baseline = burn_in, n_beta, baseline, full_baseline
         self.steps = 0
         self.alive = np.ones(chains, dtype=bool)
-        self.lost_at = np.full(
-            chains, np.nan
-        )  # the first step whose loss was beyond reach or not finite; nan: there was none
+        self.lost_at, self._block = np.full(chains, np.nan), np.zeros(chains)
         self.thin = _thin(steps, chains)
         self._clear()
         self._first_baseline: np.ndarray | None = None
@@ -103,8 +101,9 @@ class LossAccumulator:
         finite = np.isfinite(losses)
         forgiven = (steps < self.forgiving)[:, None]
         counts = finite | forgiven
-        with np.errstate(over="ignore", invalid="ignore"):  # a chain on its way to infinity
-            lost = ~forgiven & (~finite | (losses * self.n_beta > self.reach))
+        lost = ~counts
+        if math.isfinite(self.reach):
+            lost |= self._beyond(steps, np.where(finite & ~forgiven, losses, 0.0))
         living = np.logical_and.accumulate(np.vstack([self.alive, counts]), axis=0)[1:]
         losses = np.where(living & finite, losses, np.nan)
         first = np.isnan(self.lost_at) & lost.any(axis=0)
@@ -131,6 +130,19 @@ class LossAccumulator:
         self._rows.append(losses[chosen])
         self._row_steps.append(steps[chosen])
         return losses[chosen], steps[chosen]
+
+    def _beyond(self, steps: np.ndarray, losses: np.ndarray) -> np.ndarray:
+        """[T, C] where a block of steps ends whose mean is beyond `reach`. Sums go from one call to the next."""
+        starts = np.flatnonzero(np.append(True, steps[1:] % BLOCK == 0))
+        ends = np.append(starts[1:], len(steps)) - 1
+        whole = (steps[ends] + 1) % BLOCK == 0
+        with np.errstate(over="ignore", invalid="ignore"):  # a chain on its way to infinity
+            sums = np.add.reduceat(losses * self.n_beta, starts)
+            sums[0] += self._block
+        found = np.zeros(losses.shape, dtype=bool)
+        found[ends[whole]] = sums[whole] > BLOCK * self.reach
+        self._block = np.zeros(len(self.alive)) if whole[-1] else sums[-1]
+        return found
 
     def llc(self, baseline: str | None = None) -> np.ndarray:
         """λ̂ of every chain so far, [C]; nan during burn-in and for diverged chains."""
@@ -192,8 +204,10 @@ class Record:
             setup.target.n_beta.squeeze(1).double().cpu().numpy(),
             config.baseline,
             0.0 if setup.gradient == "full" else _baseline_losses(setup),
-            # chains that begin at the prior have large losses there
-            reach=math.inf if setup.problem.starts_at_prior else setup.problem.dim + BEYOND,
+            # chains that begin at the prior have large losses there, and those that act on one another may be sent to some
+            reach=math.inf
+            if setup.problem.starts_at_prior or config.interaction is not None
+            else setup.problem.dim + BEYOND,
         )
         self.law = law_bias(setup)
         self.spread = spread_count(setup) if self.law is None else None

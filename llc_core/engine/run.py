@@ -184,8 +184,9 @@ class Run:
         return self._record.losses.llc(baseline)
 
     def lost_at(self) -> np.ndarray:
-        """The first step, from 0, at which the loss of each chain was not finite, or farther above that at w0 than a posterior's is,
-        [C]; nan: there was none."""
+        """The first step, from 0, at which the loss of each chain was not finite, or with which its mean over a block of 100 steps was
+        farther above that at w0 than a posterior's is near w0: nβ·ΔL > d + 40. [C]; nan: there was none. Where the loss has a ceiling,
+        as that of classes, and γ is small, a posterior may lie beyond it too."""
         return self._record.losses.lost_at.copy()
 
     def rows_of(self, problem: int, index: int) -> slice:

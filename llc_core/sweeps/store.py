@@ -63,11 +63,11 @@ llc: λ̂ with the baseline on the same batch.  llc_from_variance: λ̂ from how
 llc_printed: from the same chains with the loss at w0 on one minibatch only,
 as printed in Hitchcock & Hoogland eq. 3.8.  expected_llc: the local coefficient with its finite-n correction.
 stable_step: largest stable step size found along the run.  lost_after: so many steps were done before more than half of the chains
-had been at a loss that is not finite, or that no posterior has (`Run.lost_at`); all steps where they had not been. None: not kept.
+had a loss that is not finite, or over 100 steps one that no posterior has (`Run.lost_at`); all steps where they had not been. None: not kept.
 seconds: of the unit, divided by its rows.
 """
 LATER = ("llc_from_variance", "llc_from_variance_se", "lost_after")
-"""Columns that stores of version 1 have not: their rows read as if nothing had been known. Writing to such a store adds them."""
+"""Columns that older stores may not have: their rows read as if nothing had been known. Writing to such a store adds them."""
 PROGRESS = (
     "id INTEGER PRIMARY KEY CHECK (id = 1), spec TEXT, done INTEGER, total INTEGER, errors INTEGER, running INTEGER, \
 seconds_left REAL, state TEXT, updated TEXT"
@@ -160,24 +160,28 @@ class Store:
             raise
 
     def _check(self) -> None:
-        self._names = list(COLUMNS)
         empty = self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         if empty and not self.readonly:
             create(self._db)
             return
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version not in range(SCHEMA_VERSION + 1):
+        if version > SCHEMA_VERSION:
             raise ValueError(
                 f"{str(self.path)!r} is of another version of LLC Lab (of stores {version}, not {SCHEMA_VERSION}); use that one, "
                 "or give a new file."
             )
         if not version:
             raise sqlite3.DatabaseError("made by another program")
-        if version < SCHEMA_VERSION:
-            self._names = [name for name in COLUMNS if name not in LATER]
-        for name, wanted in (("results", set(self._names)), ("progress", {"id", *SAID})):
-            if {column[1] for column in self._db.execute(f"PRAGMA table_info({name})")} != wanted:
-                raise sqlite3.DatabaseError("other columns")
+        self._there()
+        if {column[1] for column in self._db.execute("PRAGMA table_info(progress)")} != {"id", *SAID}:
+            raise sqlite3.DatabaseError("other columns")
+
+    def _there(self) -> list[str]:
+        """The columns that the file has. Asked each time, since another process may have added those that came later."""
+        found = {column[1] for column in self._db.execute("PRAGMA table_info(results)")}
+        if not set(COLUMNS) - set(LATER) <= found <= set(COLUMNS):
+            raise sqlite3.DatabaseError("other columns")
+        return [name for name in COLUMNS if name in found]
 
     def __enter__(self) -> Store:
         return self
@@ -229,32 +233,31 @@ class Store:
         places = ", ".join(f":{name}" for name in COLUMNS)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._recording():
+            self._db.execute("BEGIN IMMEDIATE")  # before columns are looked for: no other process adds them meanwhile
             self._complete()
             self._db.executemany(
                 f"INSERT OR REPLACE INTO results ({names}) VALUES ({places})",
                 [{**dict.fromkeys(COLUMNS), "finished": now, **row} for row in rows],
             )
-        self._names = list(COLUMNS)
 
     def _complete(self) -> None:
         """Give a store of an older version the columns that it has not, in the same transaction as the first rows that have them."""
-        missing = [name for name in COLUMNS if name not in self._names]
-        if missing:
-            self._db.execute("BEGIN IMMEDIATE")
-            for name in missing:
+        there = self._there()
+        if len(there) < len(COLUMNS):
+            for name in COLUMNS.keys() - there:
                 self._db.execute(f"ALTER TABLE results ADD COLUMN {name} {COLUMNS[name]}")
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
-    @property
     def _selected(self) -> str:
         """All columns, as SQL has them; NULL for those that this file has not."""
-        return ", ".join(name if name in self._names else "NULL" for name in COLUMNS)
+        there = self._there()
+        return ", ".join(name if name in there else "NULL" for name in COLUMNS)
 
     def rows(self) -> list[dict[str, Any]]:
         """Every finished row, ordered by what was run; ValueError where the file is damaged."""
         names = tuple(COLUMNS)
         with self._reading():
-            found = self._db.execute(f"SELECT {self._selected} FROM results ORDER BY rowid").fetchall()
+            found = self._db.execute(f"SELECT {self._selected()} FROM results ORDER BY rowid").fetchall()
         found.sort(key=itemgetter(*map(names.index, ORDER)))
         return [dict(zip(names, row, strict=True)) for row in found]
 
@@ -266,7 +269,7 @@ class Store:
         with self._reading():
             (count,) = self._db.execute("SELECT count(*) FROM results").fetchone()
             few = most is None or count <= most
-            found = Table.read(self._db, partial(rows_at, self.path), self._names) if few else None
+            found = Table.read(self._db, partial(rows_at, self.path), self._there()) if few else None
         if found is None:
             raise ValueError(f"{str(self.path)!r} has more than {most:,} rows; give a smaller store.")
         keys = [found.names[name].ordered() if name in found.names else found.numbers[name] for name in ORDER]
@@ -275,8 +278,9 @@ class Store:
     def rows_at(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Rows by their numbers in the file; ValueError where one was replaced meanwhile."""
         with self._reading():
+            selected = self._selected()
             found = [
-                self._db.execute(f"SELECT {self._selected} FROM results WHERE rowid = ?", (int(place),)).fetchone()
+                self._db.execute(f"SELECT {selected} FROM results WHERE rowid = ?", (int(place),)).fetchone()
                 for place in places
             ]
         if None in found:

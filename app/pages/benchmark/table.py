@@ -21,7 +21,7 @@ def table_words(cut: bool = True) -> str:
         f"of the problems have no estimate are left out. A missing estimate counts as wrong by 100% there{large}. Decades: the longest row of "
         "neighbouring step sizes whose mean is within ±5%. ✓: within ±5% on average. Of several runs of one problem at one step "
         "size the longest counts. The mean relative error stands a second time, from how much the losses vary, with its standard error. "
-        "Stores from before that was kept do not know it."
+        "Older stores do not have it."
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
+from llc_core import DeepLinearNetwork, RunConfig
 from llc_core.diagnostics.convergence import standard_error
-from llc_core.engine.record import LossAccumulator
+from llc_core.engine.record import BEYOND, LossAccumulator
+from llc_core.engine.run import Run
 
 STEPS, CHAINS, BURN_IN = 120, 3, 20
 
@@ -61,15 +65,32 @@ def test_a_chain_is_lost_at_its_first_loss_that_is_not_finite(drawn, cuts):
     assert found.lost_at[:2].tolist() == [30, 5] and np.isnan(found.lost_at[2])
 
 
-@pytest.mark.parametrize("forgiving, at", [(0, [30, 5]), (10, [30, 50])])
-def test_a_chain_beyond_reach_is_lost_and_lives(drawn, forgiving, at):
-    """nβ is 2: a loss of 101 is beyond a reach of 200, and one of 99 is not. What the first `forgiving` steps do does not count."""
-    losses = drawn[0].copy()
-    losses[29:33, 0], losses[5, 1], losses[50, 1] = [99, 101, 99, 101], np.nan, np.nan
-    found = LossAccumulator(CHAINS, STEPS, BURN_IN, np.full(CHAINS, 2.0), "full", 5.0, forgiving, reach=200)
-    found.add(losses, None)
+@pytest.mark.parametrize("cuts", [(450,), (150, 200, 299, 450), tuple(range(1, 451))])
+@pytest.mark.parametrize("forgiving, at", [(0, [299, 5]), (10, [299, 150])])
+def test_a_chain_whose_mean_is_beyond_reach_is_lost_and_lives(forgiving, at, cuts):
+    """nβ is 2 and reach 200: a block of 100 steps is beyond it where its losses sum to more than 10,000. The last block is not whole.
+    What the first `forgiving` steps do does not count."""
+    losses = np.zeros((450, 3))
+    losses[[199, 250], 0], losses[[5, 150], 1] = [9_999, 10_001], np.nan
+    losses[400:, 2] = 1e6
+    found = LossAccumulator(3, 450, 50, np.full(3, 2.0), "full", 5.0, forgiving, reach=200)
+    for start, stop in itertools.pairwise((0, *cuts)):
+        found.add(losses[start:stop], None)
     assert found.lost_at[:2].tolist() == at and np.isnan(found.lost_at[2])
     assert found.alive.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("widths, step_size", [([4, 4, 4], 3e-10), ([2, 2], 2e-10)])
+def test_a_right_chain_on_minibatches_is_never_lost(widths, step_size):
+    """Its single losses do lie beyond what all data allow, by the noise of the minibatch."""
+    problem = DeepLinearNetwork.random(widths=widths, seed=0)
+    sampler = {"name": "SGLD", "step_size": step_size}
+    run = Run(
+        RunConfig(problem=problem.to_dict(), sampler=sampler, gradient="minibatch", chains=4, steps=6000), problem
+    )
+    run.advance(6000)
+    (found,) = run.estimates(0)
+    assert found.trace.max() > problem.dim + BEYOND and np.isnan(run.lost_at()).all()
 
 
 def test_the_same_weights_for_all_chains_are_those_of_the_steps(drawn):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -48,12 +49,34 @@ def test_an_old_store_takes_new_rows(tmp_path):
     new = {**rows[0], "key": "new", "llc_from_variance": 120.0, "llc_from_variance_se": 4.0, "lost_after": 7}
     with Store(tmp_path / "store.sqlite") as store, Store(tmp_path / "store.sqlite", readonly=True) as reader:
         store.add([new])
-        assert len(reader.rows()) == len(reader.table()) == 17, "whoever had it open before still reads it"
+        assert [row["lost_after"] for row in reader.rows() if row["key"] == "new"] == [7], (
+            "to whoever had it open before, too"
+        )
+        assert len(reader.table()) == 17
     found = results(tmp_path / "store.sqlite")
     assert [row for row in found if row["key"] != "new"] == rows
     assert [{**row, "finished": None} for row in found if row["key"] == "new"] == [{**new, "finished": None}]
     numbers = table(tmp_path / "store.sqlite").numbers["llc_from_variance"]
     assert numbers[np.isfinite(numbers)].tolist() == [120.0]
+
+
+def test_two_that_opened_an_old_store_both_add_to_it(tmp_path):
+    shutil.copy(OLD / "store.sqlite", tmp_path)
+    (row, *_) = results(tmp_path / "store.sqlite")
+    with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
+        for store, key in ((one, "new"), (other, "newer")):
+            store.add([{**row, "key": key, "lost_after": 7}])
+        assert len(one.rows()) == 18
+
+
+def test_a_store_that_has_some_of_the_later_columns_is_one(tmp_path):
+    shutil.copy(OLD / "store.sqlite", tmp_path)
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
+        file.execute("ALTER TABLE results ADD COLUMN llc_from_variance REAL")
+    rows = results(tmp_path / "store.sqlite")
+    with Store(tmp_path / "store.sqlite") as store:
+        store.add([{**rows[0], "key": "new", "llc_from_variance": 120.0}])
+        assert sorted(str(row["llc_from_variance"]) for row in store.rows()) == ["120.0", *["None"] * 16]
 
 
 def test_what_goes_wrong_leaves_an_old_store_as_it_was(tmp_path):

@@ -159,7 +159,7 @@ def judged(found: Mapping[str, Errors], within: float, printed: Errors | None = 
 
 
 def fails_early(name: str, errors: Errors) -> Claim:
-    """Whether too large a step is seen before half of a run's steps: its loss is not finite, or one that no posterior has."""
+    """Whether too large a step is seen before half of a run's steps: its loss is not finite, or over 100 steps one that no posterior has."""
     early, failed = errors.fail_early(np.arange(len(errors.truths)))
     text = (
         f"{name} fails early: too large a step is seen in the loss before half of the steps (share of the failed runs)"

@@ -58,7 +58,7 @@ def lines(summaries: Mapping[str, Mapping[str, float | Measured]], within: float
         f"An ε works where the mean of λ̂ is within ±{within:.0%} of λ and less than 10% of the networks are without λ̂.",
         "The best ε has the least root mean square error, of those with less than 10% without λ̂.",
         "A failed run, above the best ε, is seen where it has no λ̂ or one below 0 or above half the parameters.",
-        "It is lost early where nβ·ΔL exceeds the number of parameters by 40 before half of its steps, as no posterior's does.",
+        "It is lost early where nβ·ΔL, in the mean of 100 steps, exceeds the number of parameters by 40 before half of its steps.",
     ]
 
 

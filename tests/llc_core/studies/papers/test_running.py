@@ -104,7 +104,9 @@ def synthetic(width: float, seed: int = 0) -> step_sizes.Errors:
     sizes, truths = np.logspace(-10, -6, 17), np.linspace(100, 1000, 50)
     off = np.maximum(np.abs(np.log10(sizes) + 8) - width / 2, 0)[:, None] * 2
     errors = off + random.normal(0, 0.05, (17, 50))
-    return step_sizes.Errors(sizes, (1 + errors) * truths, errors, truths, np.full(50, 5000.0), np.full(errors.shape, np.nan))
+    return step_sizes.Errors(
+        sizes, (1 + errors) * truths, errors, truths, np.full(50, 5000.0), np.full(errors.shape, np.nan)
+    )
 
 
 @pytest.mark.slow
