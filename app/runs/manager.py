@@ -174,9 +174,15 @@ def background() -> RunManager:
     return _until_exit(RunManager())
 
 
+@cache
+def long_steps() -> RunManager:
+    """A third one, for runs of large networks: a single step may take minutes, for which no other job of a page should wait."""
+    return _until_exit(RunManager())
+
+
 def close_managers() -> None:
     """For the end of a process, while threads can still begin something: `atexit` comes after that."""
-    for made in (manager, background):
+    for made in (manager, background, long_steps):
         if made.cache_info().currsize:
             made().close()
 

@@ -16,7 +16,7 @@ from app.components.transport import Transport
 from app.runs import giving_way
 from app.runs.account import Claim, account
 from app.runs.job import OVER, Job, State, Status
-from app.runs.manager import RunHandle, background, manager
+from app.runs.manager import RunHandle, long_steps, manager
 from app.session.clock import every
 from app.session.errors import report
 from app.session.pace import Pace
@@ -141,7 +141,7 @@ class Live:
             self._document.add_next_tick_callback(lambda: (prepare := ahead()) and prepare())
 
     def _submit(self, build: Callable[[], Job], plays: bool) -> RunHandle:
-        return (background() if self._slow else manager()).submit(build, plays, self._claim)
+        return (long_steps() if self._slow else manager()).submit(build, plays, self._claim)
 
     def _arrive(self, request: int, take: Callable[[T], None], found: T) -> None:
         """A change is prepared; where another one was asked for since then, it is not wanted any more."""

@@ -43,7 +43,7 @@ POLISHED = 4
 
 @dataclass(frozen=True)
 class LandscapeConfig(PageConfig):
-    """What a preset, a link or a file says: also what is drawn with the chains."""
+    """What a preset or a link says: also what is drawn with the chains. A file of a run says nothing of it."""
 
     look: Look
 

@@ -133,14 +133,14 @@ def test_a_run_is_prepared_while_the_browser_draws_and_plays_once_it_has(monkeyp
 
 def test_a_slow_run_goes_where_no_picture_waits_for_its_steps(monkeypatch):
     given = []
-    for name in ("manager", "background"):
+    for name in ("manager", "long_steps"):
         runs = SimpleNamespace(submit=lambda build, playing=True, claim=None, name=name: given.append(name))
         monkeypatch.setattr(f"app.session.live.{name}", lambda runs=runs: runs)
     monkeypatch.setattr(Live, "_on_screen", True)
     live = Live(lambda state, rows: None)
     for slow in (False, True, False):
         live.start(dict, 0, slow)
-    assert given == ["manager", "background", "manager"]
+    assert given == ["manager", "long_steps", "manager"]
 
 
 @pytest.mark.parametrize("played", [True, False])
