@@ -27,6 +27,7 @@ def add_paper(commands: Any) -> None:
     one.add_argument("--dry-run", action="store_true", help="say what would run and how long it would take")
     one.add_argument("--out", type=Path, default=Path("papers"), metavar="FOLDER", help="of all files (default papers)")
     one.add_argument("--workers", type=int, metavar="N", help="of sweeps, and papers side by side (default: the cores)")
+    one.add_argument("--problems", type=int, metavar="N", help="the first N networks of a sweep; a later run goes on")
     one.add_argument("--device", help="of sweeps and pictures, such as cuda (default cpu)")
     one.add_argument("--mnist", type=Path, metavar="FOLDER", help="of MNIST's four files, for items that need them")
     one.add_argument(
@@ -55,8 +56,11 @@ def _paper(options: argparse.Namespace) -> int:
         )
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"--workers is {options.workers}; give at least 1, or leave it out.")
+    whole = options.item == "all" or options.item in papers()
+    if whole and options.problems is not None:
+        raise ValueError("--problems is of one item; name one such as 000/figure-5.")
     try:
-        if options.item == "all" or options.item in papers():
+        if whole:
             chosen = [item for item in items() if options.item in ("all", item.paper) and item.sizes]
             if options.dry_run:
                 return _priced(chosen, options)
@@ -78,8 +82,13 @@ def _priced(chosen: list[Item], options: argparse.Namespace) -> int:
     for item in chosen:
         _one(item, options, say_now)
     costs = sum(item.sizes[options.size].cost().seconds for item in chosen)
-    say(f"Together: about {hours(costs / 3600)} of a core, less where items share runs")
+    say(f"Together: about {hours(costs / 3600)} of a core, less where items share runs{unpriced(options)}")
     return 0
+
+
+def unpriced(options: argparse.Namespace) -> str:
+    """What a price must add where a device is asked for: rates are measured on the processor alone."""
+    return f"; that is the processor, {options.device} is not priced" if options.device not in (None, "cpu") else ""
 
 
 def _beside_one_another(chosen: list[Item], options: argparse.Namespace) -> list[str]:
@@ -146,15 +155,18 @@ def _one(item: Item, options: argparse.Namespace, tell: Callable[[str], None]) -
     """None where it is only priced."""
     from llc_core.studies.papers.running import cost_of, run_item
 
-    cost = cost_of(item, options.size)
+    cost = cost_of(item, options.size, options.problems)
     tell(f"{item.address} ({options.size}): {item.title}")
-    tell(f"{cost.words}: about {hours(cost.seconds / 3600)} and {cost.megabytes:,.0f} MB on this machine")
+    tell(
+        f"{cost.words}: about {hours(cost.seconds / 3600)} and {cost.megabytes:,.0f} MB on this machine{unpriced(options)}"
+    )
     if options.dry_run:
         return None
     done = run_item(
         item,
         options.size,
         options.out,
+        problems=options.problems,
         workers=options.workers,
         device=options.device,
         mnist=options.mnist,

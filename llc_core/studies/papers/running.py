@@ -29,17 +29,26 @@ class Done:
         return list(self.found.claims)
 
 
-def study_of(item: Item, size: str) -> Study:
-    """The study of an item at a size. ValueError where it cannot be run, with what it needs."""
+def study_of(item: Item, size: str, problems: int | None = None) -> Study:
+    """The study of an item at a size.  problems: the first so many of them alone.
+
+    ValueError where it cannot be run, with what it needs, and where it has not so many problems.
+    """
     choice("size", size, SIZES)
-    if item.sizes:
-        return item.sizes[size]
-    raise ValueError(f"{item.address} cannot be run: {item.state}.")
+    if not item.sizes:
+        raise ValueError(f"{item.address} cannot be run: {item.state}.")
+    study = item.sizes[size]
+    if problems is None:
+        return study
+    some = study.first(problems)
+    if some is None:
+        raise ValueError(f"{item.address} is no sweep over problems; leave --problems out.")
+    return some
 
 
-def cost_of(item: Item, size: str) -> Cost:
-    """Of an item at a size; its words say too what stands in place of what the title names."""
-    study = study_of(item, size)
+def cost_of(item: Item, size: str, problems: int | None = None) -> Cost:
+    """As `study_of`; its words say too what stands in place of what the title names or the printed size has."""
+    study = study_of(item, size, problems)
     cost, printed = study.cost(), item.sizes.get("paper", study)
     instead = study.in_place_of(printed)
     return replace(cost, words=f"{cost.words}, in place of {instead}") if instead else cost
@@ -50,6 +59,7 @@ def run_item(
     size: str,
     folder: Path,
     *,
+    problems: int | None = None,
     workers: int | None = None,
     device: str | None = None,
     mnist: Path | None = None,
@@ -59,10 +69,11 @@ def run_item(
 ) -> Done:
     """Run what `folder` has not yet, and write page and numbers there.
 
+    problems: the first so many of a sweep; the whole one goes on from their rows.
     Rows of a paper's items are kept together, so that an item whose runs another one made starts nothing.
     Raises ValueError as the study does, and where the folder cannot be made.
     """
-    study = study_of(item, size)
+    study = study_of(item, size, problems)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -72,7 +83,7 @@ def run_item(
     page, numbers = (folder / f"{item.paper}-{item.name}.{size}.{ending}" for ending in ("html", "json"))
     title = f"{item.address}, {item.title} ({size})"
     told = [
-        f"What ran: {cost_of(item, size).words}.",
+        f"What ran: {cost_of(item, size, problems).words}.",
         *map(str, found.claims),
         *([f"Missing: {item.lacks}."] if item.lacks else []),
     ]

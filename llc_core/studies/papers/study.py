@@ -72,6 +72,13 @@ class Study(Named):
         """In words, what the printed size has where this one has something else that a title names; empty where that is the same."""
         return ""
 
+    def first(self, problems: int) -> Study | None:
+        """With the first of its problems alone, so that its rows are some of the whole one's; None where it has none to choose from.
+
+        ValueError where it has fewer.
+        """
+        return None
+
     def run(self, at: Place) -> Found:
         """All of it; what `at` has already is not made again."""
         raise NotImplementedError

@@ -83,3 +83,37 @@ def test_a_paper_is_priced(ran, capsys):
     main(["paper", "003", "--dry-run"])
     said = capsys.readouterr().out.splitlines()
     assert not ran and said[-1].startswith("Together: about ") and len(said) == 2 * 6 + 1
+
+
+def test_a_device_is_not_priced_and_the_price_says_so(ran, capsys):
+    for asked, added in (([], ""), (["--device", "cuda"], "; that is the processor, cuda is not priced")):
+        main(["paper", "003/figure-1", "--dry-run", *asked])
+        assert capsys.readouterr().out.rstrip().endswith(f" on this machine{added}")
+    main(["paper", "003", "--dry-run", "--device", "cuda"])
+    assert (
+        capsys.readouterr()
+        .out.rstrip()
+        .endswith(", less where items share runs; that is the processor, cuda is not priced")
+    )
+
+
+def test_the_first_networks_of_a_sweep_are_priced(ran, capsys):
+    asked = ["paper", "000/figure-5", "--size", "paper", "--dry-run"]
+    main([*asked, "--problems", "3"])
+    said = capsys.readouterr().out
+    assert "3 networks of about 10 million parameters, in place of 100 networks: about " in said and not ran
+
+
+@pytest.mark.parametrize(
+    "item, problems, sentence",
+    [
+        ("003/figure-1", 3, "003/figure-1 is no sweep over problems; leave --problems out."),
+        ("000", 3, "--problems is of one item; name one such as 000/figure-5."),
+        ("000/figure-5", 1, "--problems is 1; it must be at least 2."),
+        ("000/figure-5", 101, "--problems is 101; it must be at most 100."),
+    ],
+)
+def test_problems_that_cannot_be_chosen_are_refused(ran, capsys, item, problems, sentence):
+    with pytest.raises(SystemExit):
+        main(["paper", item, "--size", "paper", "--problems", str(problems)])
+    assert capsys.readouterr().err.strip() == f"llc-lab: {sentence}" and not ran

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from llc_core.fields import choice, hyper
+from llc_core.fields import choice, hyper, whole
 from llc_core.studies.papers.claims import Claim, Measured, at_least, less, near, ours
 from llc_core.studies.papers.local_sampling.errors import Errors, errors_of, mean_of, ratio, sd_of
 from llc_core.studies.papers.local_sampling.summaries import lines, plain, summary
@@ -60,8 +60,16 @@ class StepSizes(Study):
         return Cost(seconds, megabytes, words)
 
     def in_place_of(self, printed: Study) -> str:
-        theirs = printed.sweep.size_class if isinstance(printed, StepSizes) else self.sweep.size_class
-        return "" if theirs == self.sweep.size_class else in_words(theirs)
+        theirs = printed.sweep if isinstance(printed, StepSizes) else self.sweep
+        if theirs.size_class != self.sweep.size_class:
+            return in_words(theirs.size_class)
+        return "" if len(theirs.problems) == len(self.sweep.problems) else f"{len(theirs.problems)} networks"
+
+    def first(self, problems: int) -> StepSizes:
+        """At least two, since order and spread are claims."""
+        known = self.sweep.problems
+        whole("--problems", problems, 2, len(known))
+        return self.replace(sweep=self.sweep.replace(problems=known[:problems]))
 
     def run(self, at: Place) -> Found:
         spec = self.sweep.replace(device=at.device) if at.device else self.sweep

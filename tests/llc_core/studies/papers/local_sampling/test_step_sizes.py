@@ -8,9 +8,10 @@ import pytest
 from llc_core.studies.papers.items import find
 from llc_core.studies.papers.local_sampling import step_sizes
 from llc_core.studies.papers.local_sampling.errors import errors_of, ratio
-from llc_core.studies.papers.local_sampling.step_sizes import BASE, fails_early, judged
+from llc_core.studies.papers.local_sampling.step_sizes import BASE, StepSizes, fails_early, judged
 from llc_core.studies.papers.local_sampling.summaries import COLUMNS, lines, plain, summary
-from llc_core.studies.papers.running import cost_of
+from llc_core.studies.papers.running import cost_of, run_item, study_of
+from llc_core.studies.papers.study import Found
 
 EVERY = np.arange(4)
 TRUTHS = (10.0, 11.0, 30.0, 40.0)
@@ -152,3 +153,15 @@ def test_a_small_size_says_which_networks_ran(name, words, monkeypatch):
     monkeypatch.setattr(step_sizes, "rough_seconds", lambda spec: (1.0, 1.0))
     assert cost_of(find(f"000/{name}"), "small").words.endswith(words)
     assert "in place of" not in cost_of(find(f"000/{name}"), "paper").words
+
+
+def test_rows_of_the_first_networks_are_rows_of_the_whole_sweep(monkeypatch, tmp_path):
+    """Rows are kept by their keys, so that the whole sweep goes on from them. The page says how many networks ran."""
+    monkeypatch.setattr(step_sizes, "rough_seconds", lambda spec: (1.0, 1.0))
+    whole, some = (study_of(find("000/figure-5"), "paper", problems) for problems in (None, 3))
+    every = {key: row[0] for unit in whole.sweep.units() for row, key in zip(unit.rows, unit.keys, strict=True)}
+    chosen = {key for unit in some.sweep.units() for key in unit.keys}
+    assert chosen == {key for key, problem in every.items() if problem < 3} and len(chosen) == 3 * 7 * 10
+    monkeypatch.setattr(StepSizes, "run", lambda self, at: Found([], {}))
+    page = run_item(find("000/figure-5"), "paper", tmp_path, problems=3).page.read_text()
+    assert "3 networks of about 10 million parameters, in place of 100 networks." in page
