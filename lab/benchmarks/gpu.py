@@ -4,9 +4,9 @@
 with itself; a test does so at the smallest size, so that the script works when a card is there.
 
 Checks: the kernel of normals against `llc_core.compute.philox` in float64, the tests of a GPU, and λ̂ of two samplers beside a
-processor's. Times: a step of SGLD and of RMSProp-SGLD by default settings, in classes of 100,000, a million and 100 million
+processor's, by the way to step that long runs take by default. Times: a step of SGLD and of RMSProp-SGLD by default settings, in classes of 100,000, a million and 100 million
 parameters, beside the roofline of ceilings that are measured in the same call (`lab.benchmarks.speed.deep_linear.roofline`: 16 bytes a
-parameter for SGLD, 24 for RMSProp-SGLD), the paper's hours, a loop written by hand in torch, and blackjax where it is installed: if JAX has the kind of device that torch has.
+parameter for SGLD, 24 for RMSProp-SGLD), the ways to step side by side at 100,000 and a million parameters, the paper's hours, a loop written by hand in torch, and blackjax where it is installed: if JAX has the kind of device that torch has.
 A part that would begin after --minutes is left out and named.
 """
 
@@ -15,11 +15,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import math
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -30,10 +32,12 @@ from lab.benchmarks.smoke import parse, running
 from lab.benchmarks.speed.deep_linear.roofline import PAPER_HOURS, best, measure, unit_of
 from lab.benchmarks.speed.plain_loop import PlainLoop
 from llc_core import DeepLinearNetwork, estimate
-from llc_core.compute.gpu import makes_normals
+from llc_core.compute.gpu import VARIABLE, WAYS, WORTH_STEPS, makes_normals, way_of
 from llc_core.compute.philox import normals
 
 CLASSES = ("100K", "1M", "100M")
+COMPARED = ("100K", "1M")
+"""Classes at which each way to step is timed."""
 SAMPLERS = ("SGLD", "RMSPropSGLD")
 PEERS_ON = ([100, 80, 120, 60, 100], 4, 500)
 """Widths, chains and rows of a batch in the race with loops of others."""
@@ -53,7 +57,15 @@ def main() -> None:
     parser.add_argument("--chain-steps", type=int, default=4000, help="steps of the chains behind λ̂")
     parser.add_argument("--out", type=Path, default=Path("gpu.md"))
     options = parse(
-        parser, globals(), classes=["1K"], settings=1, steps=2, rounds=1, chain_steps=300, PEERS_ON=([6, 5, 4], 2, 50)
+        parser,
+        globals(),
+        classes=["1K"],
+        settings=1,
+        steps=2,
+        rounds=1,
+        chain_steps=300,
+        COMPARED=("1K",),
+        PEERS_ON=([6, 5, 4], 2, 50),
     )
     begun = time.monotonic()
     device = torch.device(options.device)
@@ -69,6 +81,7 @@ def main() -> None:
             for size in options.classes
             for name in reversed(SAMPLERS)
         ),
+        *((f"{size} {SAMPLERS[-1]}, ways to step", lambda size=size: side_by_side(size, options)) for size in COMPARED),
         ("loops of others", lambda: peers(device, options.steps, options.rounds)),
     ]
     for name, part in parts:
@@ -129,16 +142,22 @@ def run_tests() -> Iterator[str]:
 
 
 def check_llc(name: str, device: torch.device, steps: int) -> Iterator[str]:
-    """By the same sampler and settings on both; chance is not the same, since their generators differ."""
+    """By the same sampler and settings on both; chance is not the same, since their generators differ.
+
+    So small a network would be stepped plainly on the device: there it goes as long runs of linear networks go by default.
+    """
     problem = DeepLinearNetwork.random(widths=[10, 8, 10], n=100_000, seed=5)
-    here, there = (
-        estimate(problem, name, chains=8, steps=steps, gradient="full", seed=0, device=place, progress=False)
-        for place in ("cpu", str(device))
-    )
+    way, found = way_of(torch.empty(0, device=device), problem.dim, WORTH_STEPS, known=True), []
+    for place, taken in (("cpu", "plain"), (str(device), way)):
+        with stepping(taken):
+            found.append(
+                estimate(problem, name, chains=8, steps=steps, gradient="full", seed=0, device=place, progress=False)
+            )
+    here, there = found
     apart = abs(here.llc - there.llc) / math.hypot(here.llc_se, there.llc_se)
     expected = f"{there.expected:.4g}" if there.expected is not None else "not known"
     yield (
-        f"{there.llc:.4g} ± {there.llc_se:.2g}, a processor {here.llc:.4g} ± {here.llc_se:.2g}: {apart:.1f} errors apart; "
+        f"{there.llc:.4g} ± {there.llc_se:.2g} by {way} steps, a processor {here.llc:.4g} ± {here.llc_se:.2g}: {apart:.1f} errors apart; "
         f"expected {expected}"
     )
 
@@ -155,6 +174,41 @@ def step(size: str, name: str, options: argparse.Namespace) -> Iterator[str]:
         f"{found.roof / found.seconds:.0%} of the roofline (products {1000 * found.work / found.rate:.3g} ms, memory "
         f"{1000 * found.moved / found.bandwidth:.3g} ms); first steps {found.first:.2g} s{paper}"
     )
+
+
+@contextmanager
+def stepping(way: str) -> Iterator[None]:
+    """Runs that begin in here do their steps in this way."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = way
+    try:
+        yield
+    finally:
+        del os.environ[VARIABLE]
+        if before is not None:
+            os.environ[VARIABLE] = before
+
+
+def side_by_side(size: str, options: argparse.Namespace) -> Iterator[str]:
+    """A step in each way, of the same unit; which ways are slower than plain."""
+    device = torch.device(options.device)
+    if device.type != "cuda":
+        yield f"not asked: steps are recorded as graphs on a CUDA device alone, and this is {device.type}"
+        return
+    unit, found = unit_of(size, SAMPLERS[-1], options.settings, 4, options.device), {}
+    for way in WAYS:
+        with stepping(way):
+            found[way] = measure(unit, options.steps, options.rounds, "float32")
+        yield f"{way}: {1000 * found[way].seconds:.4g} ms; first steps {found[way].first:.2g} s"
+    yield slower({way: each.seconds for way, each in found.items()})
+
+
+def slower(seconds: Mapping[str, float]) -> str:
+    """A sentence on which ways take longer than plain steps, of the seconds of a step by each."""
+    times = {way: each / seconds["plain"] for way, each in seconds.items() if way != "plain"}
+    late = [way for way, time in times.items() if time > 1]
+    said = ", ".join(f"{way} takes {time:.2f} times as long as plain" for way, time in times.items())
+    return f"{said}; slower than plain: {' and '.join(late) or 'none'}"
 
 
 def peers(device: torch.device, steps: int, rounds: int) -> Iterator[str]:
