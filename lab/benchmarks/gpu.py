@@ -1,4 +1,5 @@
-"""All that a borrowed GPU is asked, in one call: checks first, times next, and a table that grows as they come in.
+"""All that a borrowed GPU is asked, in one call: checks first, times next, and a table that grows as they come in. Long, since it has
+every part of that call.
 
 `python -m lab.benchmarks.gpu [--minutes 8] [--out gpu.md]`. Without a GPU it runs on the processor, where the checks compare it
 with itself; a test does so at the smallest size, so that the script works when a card is there.
