@@ -174,6 +174,8 @@ def card(found: Result) -> str:
     notes = [f"Run at the small size: {found.ran}"]
     if item.lacks:
         notes.append(f"In part: lacks {item.lacks}.")
+    if item.more:
+        notes.append(f"More than printed: {item.more}.")
     if found.report["settings"] != json.loads(json.dumps(item.sizes[SIZE].to_dict())):
         notes.append("The settings of this item have changed since it ran.")
     if "other states" in found.report["rows"]:

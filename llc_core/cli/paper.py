@@ -28,7 +28,7 @@ def add_paper(commands: Any) -> None:
     one.add_argument("--out", type=Path, default=Path("papers"), metavar="FOLDER", help="of all files (default papers)")
     one.add_argument("--workers", type=int, metavar="N", help="of sweeps, and papers side by side (default: the cores)")
     one.add_argument("--problems", type=int, metavar="N", help="the first N networks of a sweep; a later run goes on")
-    one.add_argument("--device", help="of sweeps and pictures, such as cuda (default cpu)")
+    one.add_argument("--device", help="of items that can use one, such as cuda (default cpu)")
     one.add_argument("--mnist", type=Path, metavar="FOLDER", help="of MNIST's four files, for items that need them")
     one.add_argument(
         "--uci", type=Path, metavar="FOLDER", help="of tables of the UCI repository, for items that need them"
@@ -180,5 +180,7 @@ def _one(item: Item, options: argparse.Namespace, tell: Callable[[str], None]) -
         tell(f"- {claim}")
     if item.lacks:
         tell(f"Missing: {item.lacks}.")
+    if item.more:
+        tell(f"More than printed: {item.more}.")
     tell(f"Figure and claims are in {done.page}, all numbers in {done.numbers}.")
     return done

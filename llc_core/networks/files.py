@@ -37,7 +37,7 @@ def load_state(path: str | Path) -> dict[str, Tensor]:
         raise ValueError(f"{name} does not exist; name a file that save_state wrote.")
     try:
         if ending == ".pt":
-            _check_size(path)
+            check_size(path)
             state: Any = torch.load(path, map_location="cpu", weights_only=True)
         else:
             state = _safetensors(path).load_file(str(path))
@@ -74,7 +74,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _check_size(path: Path) -> None:
+def check_size(path: Path) -> None:
     """A few kilobytes may say that they unpack to gigabytes. torch stores without compression, in the form of a zip."""
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(part.file_size for part in archive.infolist())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.fields import whole
+from llc_core.networks.bookmarks import Bookmark
 from llc_core.networks.data.splits import Split
 from llc_core.networks.optimizers import Optimizer, build_optimizer
 from llc_core.potentials.module.losses import Loss, as_loss, hits, settled
@@ -77,12 +79,16 @@ def train(
     checkpoints: Sequence[int] = (),
     until_loss: float | None = None,
     seed: int = 0,
+    device: torch.device | str | None = None,
+    kept: Path | None = None,
 ) -> Training:
     """Train `model` in place and return the record; its last checkpoint is the trained network.
 
     batch_size: None: 64, or all rows of a smaller data set.
     checkpoints: steps after which the network is kept; 0 is the start, and the last step is always kept.
     until_loss: stop at the end of the first epoch after which L_n is at most this; None: do all steps.
+    device: where it is trained; the model and its checkpoints are afterwards where it was. None: where model and data are.
+    kept: a folder, in which the same call finds where it was ended and goes on (`Bookmark`); the result is the same bit for bit.
     Minibatches go through the data in a new random order each epoch. Raises ValueError where the loss is no longer finite.
     """
     if not isinstance(data, Split):
@@ -93,10 +99,20 @@ def train(
     if batch_size > len(data):
         raise ValueError(f"batch_size is {batch_size}, but data has only {len(data)} rows; use at most that.")
     wanted = {whole("checkpoints", c, 0, steps) for c in checkpoints}
-    moving: list[Tensor] = [p for p in model.parameters() if p.requires_grad]
-    if not moving:
+    home = next((p.device for p in model.parameters() if p.requires_grad), None)
+    if home is None:
         raise ValueError("model has no parameter that is trained; set requires_grad on some.")
-    order, noise = torch_stream(whole("seed", seed), "order"), torch_stream(seed, "optimizer")
+    place = torch.device(home if device is None else device)
+    order, noise = torch_stream(whole("seed", seed), "order"), torch_stream(seed, "optimizer", place)
+    mark = None
+    if kept is not None:
+        if not isinstance(loss, str):
+            raise ValueError("loss is a function, by which no training is found again; name one, or leave kept out.")
+        asked = [chosen.to_dict(), steps, batch_size, loss, sorted(wanted), until_loss, seed, place.type]
+        mark = Bookmark(kept, asked, [*data.pair, *model.state_dict().values()])
+    if device is not None:
+        model, data = model.to(place), data.to(place)
+    moving: list[Tensor] = [p for p in model.parameters() if p.requires_grad]
     batches = _batches(len(data), batch_size, order)
 
     def gradients() -> tuple[Tensor, list[Tensor]]:
@@ -108,12 +124,23 @@ def train(
 
     memory: dict[str, Any] = {}
     losses: list[float] = []
-    kept = [_checkpoint(0, model, data, per_sample)] if 0 in wanted else []
+    seen: list[Checkpoint] = []
+    done = False
+    if found := mark and mark.read():
+        model.load_state_dict(found["state"])
+        memory, done = {name: _at(place, each) for name, each in found["memory"].items()}, found["done"]
+        noise.set_state(found["noise"])
+        losses, seen = found["losses"].tolist(), [Checkpoint(**each) for each in found["checkpoints"]]
+        for _ in range(len(losses) * chosen.evaluations_per_step):
+            next(batches)
+    elif 0 in wanted:
+        seen = [_checkpoint(0, model, data, per_sample, home)]
     model.eval()
     for_training = _of_these(model, data.inputs, data.targets, per_sample)
     epoch = max(1, len(data) // batch_size // chosen.evaluations_per_step)
     model.train()
-    for step in range(1, steps + 1):
+    while not done:
+        step = len(losses) + 1
         with torch.no_grad():
             losses.append(float(chosen.step(moving, gradients, memory, noise)))
         if not math.isfinite(losses[-1]):
@@ -124,12 +151,17 @@ def train(
         if until_loss is not None and step % epoch == 0:
             done = done or loss_and_accuracy(model, data.inputs, data.targets, per_sample)[0] <= until_loss
         if step in wanted or done:
-            kept.append(_checkpoint(step, model, data, per_sample))
-        if done:
-            break
+            seen.append(_checkpoint(step, model, data, per_sample, home))
+        if mark and (done or mark.due):
+            mark.write({
+                "state": dict(model.state_dict()), "memory": memory, "noise": noise.get_state(), "done": done,
+                "losses": torch.tensor(losses, dtype=torch.float64, device="cpu"), "checkpoints": [vars(each) for each in seen],
+            })  # fmt: skip
     model.eval()
-    if not math.isfinite(kept[-1].train_loss):
-        raise ValueError(f"The loss is {kept[-1].train_loss} after training; use a smaller learning_rate.")
+    if device is not None:
+        model.to(home)
+    if not math.isfinite(seen[-1].train_loss):
+        raise ValueError(f"The loss is {seen[-1].train_loss} after training; use a smaller learning_rate.")
     return Training(
         optimizer=chosen.to_dict(),
         steps=len(losses),
@@ -137,7 +169,7 @@ def train(
         seed=seed,
         evaluations=len(losses) * chosen.evaluations_per_step,
         losses=np.array(losses),
-        checkpoints=tuple(kept),
+        checkpoints=tuple(seen),
     )
 
 
@@ -165,8 +197,13 @@ def _of_these(model: nn.Module, inputs: Tensor, targets: Tensor, loss: Loss) -> 
         return settled(loss, model(inputs[:1]), targets[:1], [targets])
 
 
-def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss) -> Checkpoint:
-    state = {name: value.detach().clone() for name, value in model.state_dict().items()}
+def _at(place: torch.device, value: Any) -> Any:
+    """A number of an optimiser's memory, or its tensors on a device."""
+    return [each.to(place) for each in value] if isinstance(value, list) else value
+
+
+def _checkpoint(step: int, model: nn.Module, data: Split, loss: Loss, home: torch.device) -> Checkpoint:
+    state = {name: value.detach().to(home, copy=True) for name, value in model.state_dict().items()}
     on_train = loss_and_accuracy(model, data.inputs, data.targets, loss)
     on_test = loss_and_accuracy(model, data.test_inputs, data.test_targets, loss)
     return Checkpoint(step, state, *on_train, *on_test)

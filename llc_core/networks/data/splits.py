@@ -6,7 +6,7 @@ import gzip
 import math
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ class Split:
     def pair(self) -> tuple[Tensor, Tensor]:
         """(inputs, targets) to train on: what a NetworkPotential takes as data."""
         return self.inputs, self.targets
+
+    def to(self, device: torch.device | str) -> Split:
+        """The same on a device."""
+        parts = ("inputs", "targets", "test_inputs", "test_targets")
+        return replace(self, **{name: getattr(self, name).to(device) for name in parts})
 
     def __len__(self) -> int:
         return len(self.targets)

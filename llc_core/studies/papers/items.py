@@ -41,39 +41,14 @@ from llc_core.studies.papers.study import STUDIES, Study
 FOLDER = Path(__file__).resolve().parents[3] / "lab" / "papers"
 SIZES = ("paper", "small")
 KINDS = {
-    bands,
-    basins,
-    bounds,
-    checks,
-    conditions,
-    contours,
-    correction_costs,
-    crossings,
-    degeneracies,
-    digit_modes,
-    equal_budgets,
-    general_metrics,
-    heads,
-    laws,
-    late_metrics,
-    modes,
-    new_data,
-    optimisers,
-    paths,
-    picture_tables,
-    random_fields,
-    regrets,
-    risks,
-    same_chains,
-    step_sizes,
-    theta_laws,
-    two_points,
-    volumes,
-}
+    bands, basins, bounds, checks, conditions, contours, correction_costs, crossings, degeneracies, digit_modes,
+    equal_budgets, general_metrics, heads, laws, late_metrics, modes, new_data, optimisers, paths, picture_tables,
+    random_fields, regrets, risks, same_chains, step_sizes, theta_laws, two_points, volumes,
+}  # fmt: skip
 """Modules whose studies are known by their names once they are imported."""
 ORDER = ("figure", "table", "section", "theorem", "lemma", "appendix")
 LIST = "items.toml"
-KEYS = ("title", "study", "lacks", "settings", *SIZES)
+KEYS = ("title", "study", "lacks", "more", "settings", *SIZES)
 LISTED = ("name", "title", "needs")
 
 
@@ -83,7 +58,7 @@ class Item:
 
     paper: its number.  name: such as "figure-3".  sizes: the study at each size; empty: it cannot be run.
     lacks: what of the printed one is missing though it runs.  needs: what would have to be there before it runs; empty where
-    there is nothing to run.
+    there is nothing to run.  more: what it has more of than the printed one.
     """
 
     paper: str
@@ -92,6 +67,7 @@ class Item:
     sizes: Mapping[str, Study] = field(default_factory=dict)
     lacks: str = ""
     needs: str = ""
+    more: str = ""
 
     @property
     def address(self) -> str:
@@ -99,9 +75,10 @@ class Item:
 
     @property
     def state(self) -> str:
-        """In words: "ready", "in part: lacks …", "not yet: needs …" or "nothing to run"."""
+        """In words: "ready", "in part: lacks …", "not yet: needs …" or "nothing to run"; after the first two what there is more."""
         if self.sizes:
-            return f"in part: lacks {self.lacks}" if self.lacks else "ready"
+            words = f"in part: lacks {self.lacks}" if self.lacks else "ready"
+            return f"{words}; more than printed: {self.more}" if self.more else words
         return f"not yet: needs {self.needs}" if self.needs else "nothing to run"
 
     @property
@@ -157,7 +134,8 @@ def read_item(path: Path) -> Item:
             sizes[size] = STUDIES.build({"name": given["study"], **settings})
         except ValueError as error:
             raise ValueError(f"{path.parent.name}/{path.name}, [{size}]: {error}") from None
-    return Item(path.parent.name, path.stem, str(given["title"]), sizes, str(given.get("lacks", "")))
+    words = {name: str(given.get(name, "")) for name in ("title", "lacks", "more")}
+    return Item(path.parent.name, path.stem, sizes=sizes, **words)
 
 
 def merged(usual: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,10 +185,12 @@ def page(folder: Path = FOLDER) -> str:
         "- Most claims are the paper's. Controls and comparisons with exact answers are this project's own;",
         "  where the words could be taken for the paper's, they say (ours).",
         "- Figure, claims and numbers go to the folder that `--out` names. The same command goes on where it was ended.",
+        "- So does the long training of figure 4 of paper 000: every two minutes it is kept in `000.trainings` there.",
         "- A claim is decided where two standard errors leave no doubt. Few repeats need more, by Student's distribution.",
         "- Of a paper, and of all, the end says how long each item took and how many claims hold.",
         "- Of all, as many papers run side by side as there are cores.",
-        "- `--device cuda` runs the sweeps of paper 000 and the pictures of paper 002 on a GPU.",
+        "- `--device cuda` runs on a GPU: of paper 000 the sweeps and figure 4, training and chains; of paper 001 training",
+        "  and chains of figures 2, 4, 5, 6 and 10 and of section 10.3; of paper 002 the pictures.",
         "- `--problems N` runs the first N networks of a sweep of paper 000; the whole sweep goes on from their rows.",
         "- `--dry-run` prices the processor; it says so where a device is named.",
         "- `--mnist FOLDER`, `--uci FOLDER` and `--cifar FOLDER` name files of data that do not ship here.",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from llc_core.engine.machine import checked_device
 from llc_core.fields import choice
 from llc_core.plots.files import write_page
 from llc_core.studies.keeping import Kept, engine_digest
@@ -71,9 +72,10 @@ def run_item(
 
     problems: the first so many of a sweep; the whole one goes on from their rows.
     Rows of a paper's items are kept together, so that an item whose runs another one made starts nothing.
-    Raises ValueError as the study does, and where the folder cannot be made.
+    Raises ValueError as the study does, and where the folder cannot be made or the device is not there.
     """
     study = study_of(item, size, problems)
+    checked_device(device)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -86,6 +88,7 @@ def run_item(
         f"What ran: {cost_of(item, size, problems).words}.",
         *map(str, found.claims),
         *([f"Missing: {item.lacks}."] if item.lacks else []),
+        *([f"More than printed: {item.more}."] if item.more else []),
     ]
     report = {
         "item": item.address, "size": size, "settings": study.to_dict(), "engine": engine_digest(), "rows": kept.origin(),

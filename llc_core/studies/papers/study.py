@@ -51,6 +51,11 @@ class Place:
     cifar: Path | None = None
     say: Callable[[str], None] = field(default=lambda line: None)
 
+    @property
+    def trainings(self) -> Path | None:
+        """The folder beside the rows where a long training is kept on its way; None where rows are held in memory alone."""
+        return self.kept.path and self.kept.path.with_suffix(".trainings")
+
     def part(self, asked: Any, make: Callable[[], Mapping[str, Any]], words: str) -> Mapping[str, Any]:
         """The row that answers a question: the kept one, or one that is made now and kept."""
         if asked not in self.kept:

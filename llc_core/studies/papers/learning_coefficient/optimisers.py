@@ -88,23 +88,26 @@ class OfNetworks(Study):
             raise ValueError(NO_FILES)
         return mnist(Path(at.mnist))
 
-    def trained(self, data: Split, optimizer: Optimizer, seed: int, steps: list[int]) -> tuple[Checkpoint, ...]:
+    def trained(
+        self, data: Split, optimizer: Optimizer, seed: int, steps: list[int], at: Place
+    ) -> tuple[Checkpoint, ...]:
         model = build_model({"kind": "mlp", "widths": self.widths}, seed)
         asked: dict[str, Any] = {
             "steps": max(1, steps[-1]),
             "checkpoints": steps,
             "batch_size": min(self.batch, len(data)),
         }
-        return train(model, data, optimizer, seed=seed, **asked).checkpoints
+        return train(model, data, optimizer, seed=seed, device=at.device, **asked).checkpoints
 
     def chains_at(
-        self, data: Split, at: Checkpoint, steps: int, gamma: float, seed: int, looks: int | None = LOOK_EVERY
-    ) -> Run:
+        self, data: Split, network: Checkpoint, steps: int, gamma: float, seed: int, at: Place,
+        looks: int | None = LOOK_EVERY,
+    ) -> Run:  # fmt: skip
         """The chains at a network, before their first step."""
-        problem = potential_at(build_model({"kind": "mlp", "widths": self.widths}), at, data)
+        problem = potential_at(build_model({"kind": "mlp", "widths": self.widths}), network, data)
         config = RunConfig(
             sampler=SGLD(step_size=self.step_size).to_dict(), chains=self.chains, steps=steps, burn_in=0, localization=gamma,
-            gradient="minibatch", batch_size=min(self.batch_size, len(data)), functional_variance=looks, seed=seed,
+            gradient="minibatch", batch_size=min(self.batch_size, len(data)), functional_variance=looks, seed=seed, device=at.device,
         )  # fmt: skip
         return Run(config, problem)
 
@@ -153,7 +156,9 @@ class TwoOptimisers(OfNetworks):
                 data = kept[0] if kept else self.split(at)
                 kept[:] = [data]
                 a_while = [round(epoch * len(data) / min(self.batch, len(data))) for epoch in self.epochs]
-                return {"looks": [self._look(data, c, seed) for c in self.trained(data, optimizer, seed, a_while)]}
+                return {
+                    "looks": [self._look(data, c, seed, at) for c in self.trained(data, optimizer, seed, a_while, at)]
+                }
 
             asked = ["pairs", self.asked(), self.epochs, self.steps, self.localization, optimizer.to_dict(), seed]
             found: list[Mapping[str, Any]] = at.part(asked, make, f"{name}, pair {seed + 1} of {self.seeds}")["looks"]
@@ -169,8 +174,8 @@ class TwoOptimisers(OfNetworks):
         numbers = {key: {name: each.tolist() for name, each in by.items()} for key, by in seen.items()}
         return Found(self._claims(seen), {"epochs": self.epochs, **numbers}, lambda: self._figure(seen))
 
-    def _look(self, data: Split, at: Checkpoint, seed: int) -> dict[str, Any]:
-        current = self.chains_at(data, at, self.steps, self.localization, seed)
+    def _look(self, data: Split, network: Checkpoint, seed: int, at: Place) -> dict[str, Any]:
+        current = self.chains_at(data, network, self.steps, self.localization, seed, at)
         current.advance(self.steps)
         (found,) = current.estimates()
         told = {
@@ -179,9 +184,9 @@ class TwoOptimisers(OfNetworks):
             "se": found.llc_se,
             "nu": found.singular_fluctuation,
             "r_hat": found.r_hat,
-            "loss": at.train_loss,
+            "loss": network.train_loss,
         }
-        told |= {"train_error": 1 - at.train_accuracy, "test_error": 1 - at.test_accuracy}
+        told |= {"train_error": 1 - network.train_accuracy, "test_error": 1 - network.test_accuracy}
         finite = {name: float(each) if math.isfinite(each) else None for name, each in told.items()}
         return {**finite, **baselines_apart(current)}
 
@@ -285,13 +290,13 @@ class GammaBySteps(OfNetworks):
             data = kept["data"]
             if seed not in kept:
                 steps = round(self.epochs * len(data) / min(self.batch, len(data)))
-                kept[seed] = self.trained(data, MomentumSGD(learning_rate=self.learning_rate), seed, [steps])[-1]
+                kept[seed] = self.trained(data, MomentumSGD(learning_rate=self.learning_rate), seed, [steps], at)[-1]
             return data, kept[seed]
 
         def of(gamma: float, seed: int) -> Mapping[str, Any]:
             def make() -> Mapping[str, Any]:
                 data, last = network(seed)
-                current = self.chains_at(data, last, int(self.steps[-1]), gamma, seed, looks=None)
+                current = self.chains_at(data, last, int(self.steps[-1]), gamma, seed, at, looks=None)
                 told: dict[str, list[float]] = {key: [] for key in LLC.values()}
                 for t in self.steps:
                     current.advance(int(t) - current.steps_done)

@@ -121,7 +121,7 @@ class Heads(Study):
         return Cost(on_cores(seconds, 1), memory, words)
 
     def run(self, at: Place) -> Found:
-        course = _Course(self)
+        course = _Course(self, at)
         places = [(layer, head) for layer in range(self.layers) for head in range(self.per_layer)]
         rows: dict[str, list[Mapping[str, Any]]] = {}
         for way in self.ways:
@@ -248,9 +248,10 @@ class Heads(Study):
 
 @dataclass
 class _Course:
-    """The training of a study's model, made when it is asked for first."""
+    """The training of a study's model, made when it is asked for first; it goes on where it was ended."""
 
     study: Heads
+    at: Place
 
     @cached_property
     def data(self) -> Split:
@@ -280,6 +281,6 @@ class _Course:
         )
         course = train(
             self.model, few, AdamW(learning_rate=study.learning_rate, weight_decay=study.weight_decay), steps=steps[-1],
-            checkpoints=steps, batch_size=min(study.batch, len(few)), seed=study.seed,
+            checkpoints=steps, batch_size=min(study.batch, len(few)), seed=study.seed, device=self.at.device, kept=self.at.trainings,
         )  # fmt: skip
         return {each.step: each for each in course.checkpoints}

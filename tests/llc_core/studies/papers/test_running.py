@@ -146,6 +146,20 @@ def test_a_tiny_sweep_ends_with_claims(tmp_path):
     assert all(of["summary"]["largest ε"] == 1e-7 for of in numbers.values())
 
 
+def test_a_device_that_is_not_there_is_one_sentence(tmp_path):
+    with pytest.raises(ValueError, match="device is 'abacus'") as raised:
+        run_item(items.find("001/figure-2"), "small", tmp_path / "made", device="abacus")
+    assert "\n" not in str(raised.value) and not (tmp_path / "made").exists()
+
+
+@pytest.mark.slow
+def test_what_there_is_more_than_printed_stands_on_the_page(tmp_path):
+    item = tiny("003/figure-1", chains=64, steps=100, seeds=2, resolution=0.0)
+    assert "one chain in print" in item.state
+    done = run_item(item, "small", tmp_path)
+    assert f"More than printed: {item.more}." in done.page.read_text()
+
+
 def test_what_cannot_be_run_says_what_it_needs():
     with pytest.raises(ValueError, match="002/figure-5 cannot be run: not yet: needs the printed page"):
         study_of(items.find("002/figure-5"), "small")

@@ -144,6 +144,29 @@ def test_a_shorter_run_is_the_beginning_of_the_longest(tmp_path):
         assert found == pytest.approx(apart, rel=1e-3), "batches are the same at every γ"
 
 
+@pytest.mark.parametrize(
+    "study", [SMALL, GammaBySteps(seeds=2, epochs=1, steps=(5, 10), localizations=(1.0, 10.0), width=8, layers=1)],
+    ids=lambda study: type(study).__name__,
+)  # fmt: skip
+def test_training_and_chains_are_on_the_device_that_was_asked_for(tmp_path, monkeypatch, study):
+    trained, sampled = [], []
+
+    def train(*given, device, **others):
+        trained.append(device)
+        return optimisers_train(*given, **others)
+
+    def run(config, problem):
+        sampled.append(config.device)
+        return Run(config.replace(device="cpu"), problem)
+
+    optimisers_train = optimisers.train
+    monkeypatch.setattr(optimisers, "train", train)
+    monkeypatch.setattr(optimisers, "Run", run)
+    study.run(place(tmp_path, device="cuda"))
+    assert trained == ["cuda"] * (4 if study is SMALL else 2)
+    assert sampled == ["cuda"] * (8 if study is SMALL else 4)
+
+
 @pytest.mark.slow
 def test_mnist_needs_its_files_and_reads_them(tmp_path, capsys):
     with pytest.raises(SystemExit):

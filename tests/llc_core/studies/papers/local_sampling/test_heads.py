@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-from llc_core.networks import build_model
+from llc_core.networks import AdamW, bookmarks, build_model
+from llc_core.networks.data.splits import Split
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.items import find
+from llc_core.studies.papers.local_sampling import heads
 from llc_core.studies.papers.local_sampling.heads import Heads
 from llc_core.studies.papers.study import Place
 
@@ -94,6 +97,56 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
     said = []
     Heads.run(TINY, Place(place.kept, tmp_path, say=said.append))
     assert not said, "nothing is run again"
+
+
+@pytest.fixture
+def tokens(monkeypatch):
+    """In place of the text that ships with Python, whose tokenizer takes longer to learn than all else here."""
+    drawn = torch.randint(258, (50, 9), generator=torch.Generator().manual_seed(0))
+    few = Split("tokens", drawn[:40, :8], drawn[:40, 1:], drawn[40:, :8], drawn[40:, 1:])
+    monkeypatch.setattr(heads, "text_rows", lambda length, vocabulary: few)
+
+
+def test_a_training_that_was_ended_goes_on_beside_the_rows(tmp_path, tokens, monkeypatch):
+    """As where the command is ended in step 5 of 6 and given again: the estimates are of the very same weights."""
+    study = TINY.replace(checkpoints=[1, 6])
+    whole = heads._Course(study, Place(Kept(), tmp_path)).checkpoints
+    assert not list(tmp_path.iterdir()), "rows that are held in memory alone leave nothing"
+    monkeypatch.setattr(bookmarks, "SECONDS", 0.0)
+    step, done = AdamW.step, []
+
+    def ending(self, *given):
+        done.append(step(self, *given))
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        return done[-1]
+
+    monkeypatch.setattr(AdamW, "step", ending)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(Place(Kept(tmp_path / "000.jsonl"), tmp_path))
+    assert len(list((tmp_path / "000.trainings").iterdir())) == 1
+    found = heads._Course(study, Place(Kept(tmp_path / "000.jsonl"), tmp_path)).checkpoints
+    assert len(done) == 5 + 2 and found.keys() == whole.keys() == {1, 6}
+    for at, checkpoint in found.items():
+        assert checkpoint.test_loss == whole[at].test_loss
+        assert all(torch.equal(value, whole[at].state[name]) for name, value in checkpoint.state.items())
+
+
+def test_training_and_chains_are_on_the_device_that_was_asked_for(tmp_path, tokens, monkeypatch):
+    asked = []
+
+    def on_the_processor(run):
+        def made(*given, device, **others):
+            asked.append((run.__name__, device))
+            return run(*given, **others)
+
+        return made
+
+    for run in ("train", "estimate"):
+        monkeypatch.setattr(heads, run, on_the_processor(getattr(heads, run)))
+    study = TINY.replace(checkpoints=[1, 2], per_layer=1)
+    study.run(Place(Kept(), tmp_path, device="cuda"))
+    assert asked == [("train", "cuda"), *[("estimate", "cuda")] * 4]
 
 
 def test_the_price_of_the_printed_size():
