@@ -18,11 +18,11 @@ from llc_core.studies.papers.adaptive_samplers import correction_costs, late_met
 from llc_core.studies.papers.contour_sampling import (
     contours,
     digit_modes,
-    equal_budgets,
     modes,
     picture_tables,
     random_fields,
     regrets,
+    theorem,
     theta_laws,
 )
 from llc_core.studies.papers.function_space import bands, general_metrics, risks, same_chains
@@ -42,8 +42,8 @@ FOLDER = Path(__file__).resolve().parents[3] / "lab" / "papers"
 SIZES = ("paper", "small")
 KINDS = {
     bands, basins, bounds, checks, conditions, contours, correction_costs, crossings, degeneracies, digit_modes,
-    equal_budgets, general_metrics, heads, laws, late_metrics, modes, new_data, optimisers, paths, picture_tables,
-    random_fields, regrets, risks, same_chains, step_sizes, theta_laws, two_points, volumes,
+    general_metrics, heads, laws, late_metrics, modes, new_data, optimisers, paths, picture_tables,
+    random_fields, regrets, risks, same_chains, step_sizes, theorem, theta_laws, two_points, volumes,
 }  # fmt: skip
 """Modules whose studies are known by their names once they are imported."""
 ORDER = ("figure", "table", "section", "theorem", "lemma", "appendix")

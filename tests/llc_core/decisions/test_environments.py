@@ -12,7 +12,7 @@ from sentences import tells
 
 from llc_core.compute.streams import torch_stream
 from llc_core.decisions import LinearBandit, Mushrooms, WheelBandit, in_words, made_mushrooms, read_mushrooms
-from llc_core.decisions.mushrooms import LETTERS, MEANINGS, PARTS
+from llc_core.decisions.mushrooms import LETTERS, MEANINGS, PARTS, one_number_each
 
 REAL = Path(__file__).resolve().parents[3] / "lab/data/mushroom.csv"
 CASES = {
@@ -49,6 +49,23 @@ def test_the_real_mushrooms():
     assert table.features.shape == (8124, 117) and int(table.edible.sum()) == 4208 and not table.made
     assert (table.features.sum(axis=1) == 22).all() and (table.features.sum(axis=0) > 0).all()
     assert table.words(0)["odor"] == "p" and table.words(0)["stalk-root"] == "e"
+
+
+def test_the_real_mushrooms_as_22_numbers(tmp_path):
+    """Places among sorted letters, from the file itself; what is standardised has mean 0 and sd 1, and the veil of one kind is 0."""
+    coded, rows = one_number_each(read_mushrooms(REAL)), [line.split(",") for line in REAL.read_text().splitlines()]
+    assert coded.features.shape == (8124, 22) and coded.columns == tuple(rows[0][1:])
+    for name, found, letters in zip(
+        coded.columns, coded.features.T, list(zip(*rows[1:], strict=True))[1:], strict=True
+    ):
+        places = np.array([sorted(set(letters)).index(letter) for letter in letters], dtype=float)
+        assert found == pytest.approx((places - places.mean()) / (places.std() or 1.0), abs=1e-5)
+        assert float(found.std()) == pytest.approx(name != "veil-type", abs=1e-4)
+    sparse = tmp_path / "agaricus.txt.train"
+    sparse.write_text("1 " + " ".join(f"{5 * k + 1}:1" for k in range(22)))
+    with pytest.raises(ValueError, match="has no letters") as caught:
+        one_number_each(read_mushrooms(sparse))
+    tells(caught.value)
 
 
 def test_forms_of_the_same_mushrooms_agree(tmp_path):

@@ -25,7 +25,7 @@ from llc_core.decisions import (
     play,
     psgld,
 )
-from llc_core.decisions.mushrooms import EAT
+from llc_core.decisions.mushrooms import EAT, LETTERS, column_names, one_number_each, read_mushrooms
 from llc_core.decisions.named_agents import BINS, PRINTED_BINS
 from llc_core.fields import hyper
 from llc_core.studies.papers.claims import Claim, Measured, less
@@ -57,7 +57,9 @@ def agents(version: str) -> dict[str, Made]:
 AGENTS = len(agents(PRINTED))
 BEST = "pICSGLD"
 PULLS = 20
-FEATURES, ACTIONS = 117, EAT + 1
+ACTIONS = EAT + 1
+COLUMNS = {"letters": len(column_names()), "features": len(LETTERS)}
+"""Of a mushroom: one for each letter, 117 as in the released code, or one for each feature, 22 as in print."""
 CALL, FLOPS = 6e-4, 2e10
 """Seconds of a step besides its products of matrices, and operations a second in those."""
 POINTS = 200
@@ -68,6 +70,7 @@ POINTS = 200
 @dataclass(frozen=True)
 class Regrets(Study):
     """version: which of the paper's text and its released code the agents follow where they differ, see `agents`.
+    columns: what of a mushroom the nets see, see COLUMNS.
 
     rounds: of PULLS mushrooms each.  seeds: plays of every agent; all meet the same mushrooms and the same luck.
 
@@ -77,6 +80,7 @@ class Regrets(Study):
     """
 
     version: str = hyper(PRINTED, choices=(PRINTED, RELEASED))
+    columns: str = hyper("letters", choices=tuple(COLUMNS))
     rounds: int = hyper(400, 2, 100_000)
     seeds: int = hyper(5, 2, 1000)
     forced: int = hyper(400, 0, 1_000_000)
@@ -88,12 +92,12 @@ class Regrets(Study):
     faster_sgd: float = hyper(10.0, 1e-3, 1e4)
 
     def cost(self) -> Cost:
-        weights = (FEATURES + 1) * self.width + (self.width + 1) * self.width + (self.width + 1) * ACTIONS
+        weights = (COLUMNS[self.columns] + 1) * self.width + (self.width + 1) * self.width + (self.width + 1) * ACTIONS
         moves = self.rounds * self.steps
         # each of the six has four nets' work in a round; those of one net have four times the steps
         calls = moves * (AGENTS + 3)
         seconds = calls * CALL + 6.0 * weights * self.batch_size * 4 * moves * AGENTS / FLOPS
-        words = f"{AGENTS} agents as {self.version}, {self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
+        words = f"{AGENTS} agents as {self.version} on {COLUMNS[self.columns]} columns, {self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
         return Cost(self.seeds * seconds, 400, words)
 
     def run(self, at: Place) -> Found:
@@ -102,7 +106,7 @@ class Regrets(Study):
         def of(name: str, seed: int) -> Mapping[str, Any]:
             def make() -> Mapping[str, Any]:
                 played = play(
-                    Mushrooms(FILE), self.agent(name), known[name][1], rounds=self.rounds, pulls=PULLS, forced_pulls=self.forced, seed=seed
+                    self.mushrooms(), self.agent(name), known[name][1], rounds=self.rounds, pulls=PULLS, forced_pulls=self.forced, seed=seed
                 )  # fmt: skip
                 return {"regret": played.regret.tolist(), "chosen": float(played.chosen[-1])}
 
@@ -116,6 +120,10 @@ class Regrets(Study):
         numbers = {name: {"regret": each.value, "se": each.se} for name, each in last.items()}
         table = [f"{name}: regret {each} after {self.rounds:,} rounds" for name, each in last.items()]
         return Found(claims, numbers, lambda: self._figure(curves), table)
+
+    def mushrooms(self) -> Mushrooms:
+        table = read_mushrooms(FILE)
+        return Mushrooms(one_number_each(table) if self.columns == "features" else table)
 
     def agent(self, name: str) -> SampledNets:
         """With the settings of this study in place of the paper's."""

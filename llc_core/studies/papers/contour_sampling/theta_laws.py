@@ -1,22 +1,20 @@
 """How θ of contour sampling spreads over many runs, beside the normal distribution that theory has, and where chains keep copies of it
-(Deng et al. 2022: theorem 1, lemma 2, corollary 1, appendix B). Long, since three items judge the same runs."""
+(Deng et al. 2022: theorem 1, appendix B). Long, since two studies judge such runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from llc_core.compute.cores import available_cores
 from llc_core.fields import hyper
 from llc_core.interactions.contour import Contour
 from llc_core.references.learned_theta import ThetaLaw, theta_law
-from llc_core.studies.papers.claims import Claim, Measured, at_most, less, near
+from llc_core.studies.papers.claims import Claim, Measured, near
 from llc_core.studies.papers.contour_sampling.contours import learned, line_loop, two_sided
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register, rising
 
@@ -30,13 +28,6 @@ SHARES = 0.15
 FREE = 0.25
 """Copies that meet every K steps are like one θ while K·ω is below this; above it nothing is claimed."""
 INDEX_BYTES = 4
-DRAWS, DRAWN = 20_000, 300
-TAILS = 0.5
-"""What skewness and excess kurtosis of a normal may seem to be."""
-SHAPES: Mapping[str, Callable[[np.ndarray], Any]] = {
-    "it leans to no side (skewness, the largest)": lambda scores: np.abs(stats.skew(scores)).max(),
-    "its tails are those of a normal (excess kurtosis, the mean)": lambda scores: stats.kurtosis(scores).mean(),
-}
 
 
 def printed_fixed() -> np.ndarray:
@@ -44,26 +35,6 @@ def printed_fixed() -> np.ndarray:
     inner = np.exp(-OWN.edges[:-1])
     theta = (inner - np.append(inner[1:], 0.0)) ** (1 / OWN.zeta)
     return theta / theta.sum()
-
-
-@lru_cache
-def lilliefors(count: int, share: float) -> float:
-    """The distance of Kolmogorov and Smirnov that this share of normal samples exceeds, mean and sd fitted to each.
-
-    By DRAWS samples of DRAWN: at a share of 1/400 its own error is some 1.5%. With a known mean and sd it would be larger by half.
-    Source: Lilliefors 1967; how it falls with the size of a sample, Stephens 1974, table 1.
-    """
-    found = distances(np.random.default_rng(0).standard_normal((DRAWN, DRAWS)))
-    drawn, asked = (n**0.5 - 0.01 + 0.85 / n**0.5 for n in (DRAWN, count))
-    return float(np.quantile(found, 1 - share)) * drawn / asked
-
-
-def distances(values: np.ndarray) -> np.ndarray:
-    """Of each column [n, ·] from the normal distribution of its own mean and sd (Lilliefors 1967)."""
-    levels = stats.norm.cdf(np.sort((values - values.mean(axis=0)) / values.std(axis=0, ddof=1), axis=0))
-    steps = np.arange(len(values) + 1)[:, None] / len(values)
-    found: np.ndarray = np.maximum(steps[1:] - levels, levels - steps[:-1]).max(axis=0)
-    return found
 
 
 def rate(step: int, own: Contour = OWN) -> float:
@@ -82,10 +53,14 @@ class Spread:
     own: Contour = OWN
 
     @property
+    def rate(self) -> float:
+        """ω_k"""
+        return rate(self.step, self.own)
+
+    @property
     def wanted(self) -> np.ndarray:
         """Cov θ_k [m, m] by theory."""
-        falling = 1 / rate(self.step + 1, self.own) - 1 / rate(self.step, self.own)
-        return rate(self.step, self.own) * self.law.covariance(falling, self.chains)
+        return self.rate * self.law.covariance(1 / rate(self.step + 1, self.own) - 1 / self.rate, self.chains)
 
     def total(self) -> Measured:
         """Summed variances of the bins over theory's."""
@@ -94,9 +69,9 @@ class Spread:
             lambda some: float(self.theta[some].var(axis=0, ddof=1).sum()) / whole, len(self.theta)
         )
 
-    def error(self) -> Measured:
-        """E‖θ − θ*‖²/ω_k."""
-        return Measured.of(((self.theta - self.law.fixed) ** 2).sum(axis=1) / rate(self.step, self.own))
+    def error(self, unit: float = 1.0) -> Measured:
+        """E‖θ − θ*‖² over a unit, such as ω_k."""
+        return Measured.of(((self.theta - self.law.fixed) ** 2).sum(axis=1) / unit)
 
     def off(self) -> Measured:
         """Largest distance of a bin's mean from θ*, in standard deviations of the bin."""
@@ -140,132 +115,6 @@ class OfTheta(Study):
         told = {None: "one θ", 0: "copies that never meet"}.get(every, f"copies that meet every {every} steps")
         told += f", α = {own.rate_power:g}"
         return np.array(at.part(asked, make, f"{self.runs} runs of {chains} chain(s), {told}")["theta"])
-
-
-@register
-@dataclass(frozen=True)
-class ThetaSpread(OfTheta):
-    """runs: independent ones, for each number of chains.  chains: P that share θ, beside one alone.  steps: k at which θ is held
-    against theory.  show: the spread at the last of them ("law"), or its size at all ("error")."""
-
-    runs: int = hyper(400, 20, 100_000)
-    chains: int = hyper(5, 2, 1000)
-    steps: tuple[int, ...] = hyper((10_000, 100_000), read=rising("numbers of steps", 2, low=100))
-    show: str = hyper("law", choices=("law", "error"))
-    seed: int = hyper(0, 0, 2**31)
-
-    def cost(self) -> Cost:
-        count = self.runs * (1 + self.chains) * max(self.steps)
-        words = f"{self.runs} runs of one chain and of {self.chains}, {int(max(self.steps)):,} steps each"
-        return Cost(on_cores(count / STEPS_A_SECOND, self.runs) + 20, 300, words)
-
-    def run(self, at: Place) -> Found:
-        law = theta_law(OWN, STEP)
-        marks = tuple(int(step) for step in self.steps)
-        seen = {
-            chains: [
-                Spread(theta[:, 0], mark, law, chains)
-                for mark, theta in zip(marks, self.thetas(at, chains, marks).swapaxes(0, 1), strict=True)
-            ]
-            for chains in (1, self.chains)
-        }
-        claims = self._of_law(seen) if self.show == "law" else self._of_error(seen)
-        numbers = {
-            f"{chains} chain(s), {each.step} steps": {
-                "mean": each.theta.mean(axis=0).tolist(), "variance over theory's": each.total().numbers, "error over ω": each.error().numbers,
-            }
-            for chains, spreads in seen.items() for each in spreads
-        }  # fmt: skip
-        table = [
-            f"θ* of these five bins {np.round(law.fixed, 4).tolist()}, by eq. 9 {np.round(printed_fixed(), 4).tolist()}; "
-            f"E‖θ − θ*‖²/ω by theory {np.trace(law.covariance()):.3f}"
-        ]
-        table += [
-            f"{chains} chain(s), {each.step:,} steps, ω = {rate(each.step):.2g}: variance over theory's {each.total()}, "
-            f"by direction {', '.join(map(str, each.along()))}; E‖θ − θ*‖²/ω {each.error()}"
-            for chains, spreads in seen.items()
-            for each in spreads
-        ]  # fmt: skip
-        return Found(claims, {"fixed": law.fixed.tolist(), **numbers}, lambda: self._figure(seen), table)
-
-    def _of_law(self, seen: Mapping[int, list[Spread]]) -> list[Claim]:
-        claims = []
-        for chains, spreads in seen.items():
-            last, told = spreads[-1], f"{chains} chain(s), {spreads[-1].step:,} steps"
-            before, after = spreads[0].off(), last.off()
-            text = f"{chains} chain(s): the mean of θ comes nearer to θ* even in its standard deviations (the bin that is farthest)"
-            claims.append(less(text, (f"{last.step:,} steps", after), (f"{spreads[0].step:,}", before)))
-            claims += [
-                near(f"{told}: the variance along direction {k} is what theory has", along, 1.0, SHARES, "theory")
-                for k, along in enumerate(last.along(), 1)
-            ]
-            scores = last.scores()
-            # four directions at once: the bound is that of one at 1 − (1 − .99)/4
-            bound = lilliefors(self.runs, 0.01 / scores.shape[1])
-            text = f"{told}: θ is normal (largest distance of Kolmogorov and Smirnov over the directions)"
-            claims.append(at_most(text, Measured(float(distances(scores).max())), bound))
-            for text, shape in SHAPES.items():
-                found = Measured.resampled(lambda some, of=shape, values=scores: float(of(values[some])), self.runs)  # type: ignore[misc]
-                claims.append(near(f"{told}: {text}", found, 0.0, TAILS, "normal"))
-        one, many = (spreads[-1].theta for spreads in seen.values())
-
-        def ratio(some: np.ndarray) -> float:
-            return float(one[some].var(axis=0, ddof=1).sum() / many[some].var(axis=0, ddof=1).sum())
-
-        times = Measured.resampled(ratio, self.runs)
-        text = f"{self.chains} chains that share θ have 1/{self.chains} of the variance of one"
-        claims.append(near(text, times, self.chains, SHARES * self.chains, "theory"))
-        return claims
-
-    def _of_error(self, seen: Mapping[int, list[Spread]]) -> list[Claim]:
-        claims = []
-        for chains, spreads in seen.items():
-            wanted = float(np.trace(spreads[-1].law.covariance(0.0, chains)))
-            first, last = spreads[-2].error(), spreads[-1].error()
-            text = f"{chains} chain(s): E‖θ − θ*‖²/ω no longer grows from {spreads[-2].step:,} to {spreads[-1].step:,} steps (difference)"
-            claims.append(at_most(text, last - first, SHARES * wanted))
-            # the limit, with what it still lacks at this step
-            bound = SHARES * wanted + abs(float(np.trace(spreads[-1].wanted)) / rate(spreads[-1].step) - wanted)
-            claims.append(
-                near(
-                    f"{chains} chain(s), {spreads[-1].step:,} steps: E‖θ − θ*‖²/ω is theory's limit",
-                    last,
-                    wanted,
-                    bound,
-                    "theory",
-                )
-            )
-        return claims
-
-    def _figure(self, seen: Mapping[int, list[Spread]]) -> Any:
-        from llc_core.plots.kinds import curves
-        from llc_core.plots.style import beside_each_other
-
-        if self.show == "error":
-            named: dict[str, Any] = {}
-            for chains, spreads in seen.items():
-                errors = [each.error() for each in spreads]
-                k = [each.step for each in spreads]
-                named[f"{chains} chain(s)"] = (
-                    k,
-                    [each.value * rate(s) for each, s in zip(errors, k, strict=True)],
-                    [each.se * rate(s) for each, s in zip(errors, k, strict=True)],
-                )
-                named[f"theory, {chains}"] = (k, [float(np.trace(each.wanted)) for each in spreads])
-            return curves(
-                named, dashes=("solid", "dashed"), xlabel="steps k", ylabel="E‖θ − θ*‖²", logx=True, logy=True, legend_position="right"
-            )  # fmt: skip
-        panels = []
-        for chains, spreads in seen.items():
-            scores = np.sort(spreads[-1].scores(), axis=0)
-            normal = stats.norm.ppf((np.arange(self.runs) + 0.5) / self.runs)
-            lines: dict[str, Any] = {f"direction {k + 1}": (normal, scores[:, k]) for k in range(scores.shape[1])}
-            lines["theory"] = (normal, normal)
-            panels.append(
-                curves(lines, dashes=("solid",) * scores.shape[1] + ("dashed",), xlabel="normal quantile", title=f"{chains} chain(s)",
-                       ylabel="θ less its mean, in theory's standard deviations", legend_position="top_left")
-            )  # fmt: skip
-        return beside_each_other(*panels)
 
 
 @register

@@ -37,6 +37,13 @@ def test_figure_4_runs_the_text_and_table_2_the_code():
     assert versions == {"figure-4": PRINTED, "table-2": RELEASED}
 
 
+def test_print_has_22_features_and_the_released_code_117_columns():
+    sizes = {name: items.find(f"002/{name}").sizes for name in ("figure-4", "table-2")}
+    seen = {name: {size: study.mushrooms().dim for size, study in each.items()} for name, each in sizes.items()}
+    assert seen == {"figure-4": {"paper": 22, "small": 22}, "table-2": {"paper": 117, "small": 22}}
+    assert sizes["table-2"]["small"] == sizes["figure-4"]["small"], "plays are made once for both"
+
+
 @pytest.mark.slow
 def test_both_versions_play_apart(tmp_path):
     tiny = {"rounds": 12, "seeds": 2, "forced": 40, "width": 8, "capacity": 64, "batch_size": 32, "steps": 2}
