@@ -37,6 +37,8 @@ SHAPES: Mapping[str, Callable[[np.ndarray], Any]] = {
     "it leans to no side (skewness, the largest)": lambda scores: np.abs(stats.skew(scores)).max(),
     "its tails are those of a normal (excess kurtosis, the mean)": lambda scores: stats.kurtosis(scores).mean(),
 }
+TALL = 360
+"""Of each panel, in pixels."""
 Spreads = Mapping[int, list[Spread]]
 """By the number of chains, at each step."""
 
@@ -217,7 +219,7 @@ class SharedTheta(OfTheta):
 
     def _figure(self, seen: Spreads, budgets: Mapping[float, Ratios]) -> Any:
         from llc_core.plots.kinds import curves
-        from llc_core.plots.style import CHAINS, beside_each_other
+        from llc_core.plots.style import CHAINS, beside_each_other, ticks_at
 
         pairs = [color for color in CHAINS for _ in range(2)]
         named: dict[str, Any] = {}
@@ -226,8 +228,8 @@ class SharedTheta(OfTheta):
             named[f"{chains} chain(s)"] = (k, [each.value for each in errors], [each.se for each in errors])
             named[f"theory, {chains}"] = (k, [float(np.trace(each.wanted)) for each in spreads])
         panels = [
-            curves(named, colors=pairs, dashes=("solid", "dashed"), xlabel="steps k", ylabel="E‖θ − θ*‖²", logx=True, logy=True,
-                   title="1. The error of θ falls as ω", legend_position="bottom_left")
+            curves(named, colors=pairs, dashes=("solid", "dashed"), xlabel="steps k", ylabel="E‖θ − θ*‖²", logy=True, **ticks_at(self.marks),
+                   title="1. The error of θ falls as ω", height=TALL, legend_position="top_right")
         ]  # fmt: skip
         for chains, spreads in seen.items():
             scores = np.sort(spreads[-1].scores(), axis=0)
@@ -236,8 +238,8 @@ class SharedTheta(OfTheta):
             named["theory"] = (normal, normal)
             panels.append(
                 curves(named, dashes=("solid",) * scores.shape[1] + ("dashed",), xlabel="normal quantile",
-                       ylabel="θ less its mean, in theory's standard deviations", title=f"2. θ is normal: {chains} chain(s)",
-                       legend_position="top_left")
+                       ylabel="θ less its mean, over theory's sd", title=f"2. θ is normal: {chains} chain(s)",
+                       height=TALL, legend_position="top_left")
             )  # fmt: skip
         named = {}
         for power, each in budgets.items():
@@ -245,8 +247,8 @@ class SharedTheta(OfTheta):
             named[f"α = {power:g}"] = (self.several, [one.value for one in ratios], [one.se for one in ratios])
             named[f"P^{1 - power:.3g}"] = (self.several, [count ** (1 - power) for count in self.several])
         panels.append(
-            curves(named, colors=pairs, dashes=("solid", "dashed"), xlabel="P", ylabel="variance of one long chain over that of P chains",
-                   title="3. Equal budgets: P^(1 − α)", logx=True, logy=True, legend_position="top_left")
+            curves(named, colors=pairs, dashes=("solid", "dashed"), xlabel="P", ylabel="variance of one chain over that of P",
+                   title="3. Equal budgets: P^(1 − α)", logy=True, **ticks_at(self.several), height=TALL, legend_position="top_left")
         )  # fmt: skip
         return beside_each_other(*panels)
 
