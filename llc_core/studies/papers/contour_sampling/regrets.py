@@ -97,7 +97,10 @@ class Regrets(Study):
         # each of the six has four nets' work in a round; those of one net have four times the steps
         calls = moves * (AGENTS + 3)
         seconds = calls * CALL + 6.0 * weights * self.batch_size * 4 * moves * AGENTS / FLOPS
-        words = f"{AGENTS} agents as {self.version} on {COLUMNS[self.columns]} columns, {self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
+        words = (
+            f"{AGENTS} agents as {self.version} on {COLUMNS[self.columns]} columns, "
+            f"{self.seeds} plays of {self.rounds:,} rounds each, nets of {self.width} and {self.width} units"
+        )
         return Cost(self.seeds * seconds, 400, words)
 
     def run(self, at: Place) -> Found:

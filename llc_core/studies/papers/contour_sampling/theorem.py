@@ -81,24 +81,21 @@ class Ratios:
     def counts(self) -> list[int]:
         return list(self.many)
 
-    @property
-    def runs(self) -> int:
-        return len(self.many[self.counts[0]])
-
     def of(self, chains: int, some: np.ndarray) -> float:
         one, many = (float(theta[some].var(axis=0, ddof=1).sum()) for theta in (self.one[chains], self.many[chains]))
         return one / many
 
     def ratio(self, chains: int) -> Measured:
         """Summed variance of one chain's θ over that of P chains."""
-        return Measured.resampled(lambda some: self.of(chains, some), self.runs)
+        return Measured.resampled(lambda some: self.of(chains, some), len(self.many[chains]))
 
     def exponent(self) -> Measured:
         """e of ratio = P^e; at P = 1 the two are the same, so that the line of logarithms goes through 0.
 
         Runs are drawn once for all P, as the one chain's P·k steps are steps of the same run.
         """
-        return Measured.resampled(lambda some: slope(self.counts, [self.of(p, some) for p in self.counts]), self.runs)
+        runs = len(self.many[self.counts[0]])
+        return Measured.resampled(lambda some: slope(self.counts, [self.of(p, some) for p in self.counts]), runs)
 
     def wanted(self, chains: int, law: ThetaLaw) -> float:
         """The ratio by theory at these steps."""
@@ -162,10 +159,13 @@ class SharedTheta(OfTheta):
         budgets = {power: self._ratios(power, at) for power in self.powers}
         numbers: dict[str, Any] = {
             f"{chains} chain(s), {each.step} steps": {
-                "mean": each.theta.mean(axis=0).tolist(), "variance over theory's": each.total().numbers, "error over ω": each.error(each.rate).numbers,
+                "mean": each.theta.mean(axis=0).tolist(),
+                "variance over theory's": each.total().numbers,
+                "error over ω": each.error(each.rate).numbers,
             }
-            for chains, spreads in seen.items() for each in spreads
-        }  # fmt: skip
+            for chains, spreads in seen.items()
+            for each in spreads
+        }
         claims, table = of_error(seen)
         for more, lines in (self._of_law(seen), of_budgets(budgets, law, numbers)):
             claims, table = claims + more, [*table, "", *lines]

@@ -1,5 +1,5 @@
 """How θ of contour sampling spreads over many runs, beside the normal distribution that theory has, and where chains keep copies of it
-(Deng et al. 2022: theorem 1, appendix B). Long, since two studies judge such runs."""
+(Deng et al. 2022: theorem 1, appendix B)."""
 
 from __future__ import annotations
 
@@ -162,44 +162,16 @@ class ThetaCopies(OfTheta):
         one = float(np.trace(Spread(thetas["one θ"][:, 0], self.steps, law, self.chains).wanted))
         copies = {name: self._variance(each[:, 0], one) for name, each in thetas.items()}
         means = {name: self._variance(each.mean(axis=1), one) for name, each in thetas.items()}
-        claims: list[Claim] = [
-            near(
-                "one θ: its variance is what theory has for chains that share it",
-                copies["one θ"],
-                1.0,
-                2 * SHARES,
-                "theory",
-            )
-        ]
+        text = "one θ: its variance is what theory has for chains that share it"
+        claims: list[Claim] = [near(text, copies["one θ"], 1.0, 2 * SHARES, "theory")]
         for name, every in ways.items():
             if every and every * rate(self.steps) <= FREE:
-                claims.append(
-                    near(
-                        f"{name}: a chain's copy varies as one θ does, at 1/{every} of the means",
-                        copies[name],
-                        1.0,
-                        2 * SHARES,
-                        "one θ",
-                    )
-                )
-        claims.append(
-            near(
-                f"never: a copy varies {self.chains} times as much",
-                copies["never"],
-                self.chains,
-                SHARES * self.chains,
-                "theory",
-            )
-        )
-        claims.append(
-            near(
-                "never: the mean of all copies at the end varies as one θ does",
-                means["never"],
-                1.0,
-                2 * SHARES,
-                "one θ",
-            )
-        )
+                text = f"{name}: a chain's copy varies as one θ does, at 1/{every} of the means"
+                claims.append(near(text, copies[name], 1.0, 2 * SHARES, "one θ"))
+        text = f"never: a copy varies {self.chains} times as much"
+        claims.append(near(text, copies["never"], self.chains, SHARES * self.chains, "theory"))
+        text = "never: the mean of all copies at the end varies as one θ does"
+        claims.append(near(text, means["never"], 1.0, 2 * SHARES, "one θ"))
         table = []
         for name, every in ways.items():
             cost = f"{self.bytes_of_a_mean / (every or 1) if every != 0 else 0.0:,.3g} bytes a step"
