@@ -162,7 +162,10 @@ def test_a_page_s_configuration_comes_back_as_it_was():
         ({"dtype": "float16"}, "dtype is 'float16'; choose one of float32, float64"),
         ({"problem": {"kind": "landscape", "name": "normal"}}, "this page runs deep linear networks"),
         ({"problem": {"kind": "dln", "widths": [4, -3]}}, r"widths\[1\] is -3"),
-        ({"problem": {"kind": "dln", "widths": [4000, 4000]}}, "MB for its data and products, and this server gives each run 600 MB"),
+        (
+            {"problem": {"kind": "dln", "widths": [4000, 4000]}},
+            "MB for its data and products, and this server gives each run 600 MB",
+        ),
         ({"sampler": {"name": "Nuts"}}, "Unknown sampler 'Nuts'"),
         ({"sampler": {"name": "SGLD", "step_size": -1}}, "SGLD.step_size is -1"),
         ({"chains": "many"}, "chains must be a number"),
