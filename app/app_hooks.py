@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 
 def on_server_loaded(server_context: Any) -> None:
+    from app.runs.account import give_everything
+    from app.server.access import served_alone
     from app.server.turns import Turns
     from app.window.warmup import start
 
+    if served_alone(sys.argv, os.environ):  # `llc-lab serve` has seen to it already
+        give_everything()
     server_context.application_context.application.add(Turns())
     start()
 

@@ -18,6 +18,10 @@ from weakref import WeakSet
 
 TOTAL_MEMORY = "LLC_LAB_TOTAL_MEMORY"
 """The megabytes that all runs and problems may take together, in the environment."""
+VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
+"""The megabytes that one run of a visitor may take, in the environment: its problem as many, and its chains as many."""
+DEFAULT_MEGABYTES = 600.0
+"""Room for 32 chains of 200,000 parameters, and in float32 for a sweep of 12 × 4 chains of them."""
 SHARE = 0.5
 """Of the machine's memory, where nothing is set: the libraries and the pages' own objects need the rest."""
 SMALL = 16 * 2**20
@@ -106,6 +110,12 @@ def megabytes_of(variable: str, default: float, example: float) -> float:
 def total_memory() -> float:
     """Bytes for all runs and problems together; ValueError where the environment says nonsense."""
     return megabytes_of(TOTAL_MEMORY, SHARE * _machine() / 2**20, 4000) * 2**20
+
+
+def give_everything() -> None:
+    """One person uses this server: a run may take what all may take together, if the environment does not say how much."""
+    if not os.environ.get(VISITOR_MEMORY):
+        os.environ[VISITOR_MEMORY] = f"{max(DEFAULT_MEGABYTES, total_memory() / 2**20):.0f}"
 
 
 def is_card(device: str | None) -> bool:

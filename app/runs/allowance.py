@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from app.runs.account import card_memory, is_card, megabytes_of
+from app.runs.account import DEFAULT_MEGABYTES, VISITOR_MEMORY, card_memory, is_card, megabytes_of
 from llc_core import Potential, RunConfig
 from llc_core.engine.machine import memory_needed
 from llc_core.potentials import Price
 from llc_core.potentials.polishing import bytes_needed
-
-VISITOR_MEMORY = "LLC_LAB_VISITOR_MEMORY"
-"""The megabytes that one run of a visitor may take, in the environment: its problem as many, and its chains as many."""
-DEFAULT_MEGABYTES = 600.0
-"""Room for 32 chains of 200,000 parameters, and in float32 for a sweep of 12 × 4 chains of them."""
 
 
 def allowance(device: str | None = None) -> float:

@@ -9,12 +9,25 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
 PASSWORD = "LLC_LAB_PASSWORD"
 WILDCARDS = {"0.0.0.0", "::"}
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+REACHED = (
+    "--allow-websocket-origin",
+    "--auth-module",
+    "--basic-auth",
+    "--oauth",
+    "--prefix",
+    "--root-path",
+    "--use-xheaders",
+)
+"""Options of `panel serve` by which others come to a server."""
+ORIGINS = "BOKEH_ALLOW_WS_ORIGIN"
+"""Bokeh's own variable, which says the first of them."""
 ORIGIN = re.compile(r"\*|([A-Za-z0-9_*.-]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?")
 
 
@@ -31,6 +44,22 @@ def allowed_origins(options: argparse.Namespace) -> list[str]:
     elif options.address not in names:
         names.append(f"[{options.address}]" if ":" in options.address else options.address)
     return list(dict.fromkeys([*(f"{name}:{options.port}" for name in names), *options.allow_origin]))
+
+
+def own_machine(options: argparse.Namespace) -> bool:
+    """Whether nobody but who sits at this machine comes to the server, as far as its options tell."""
+    reached = options.allow_origin or options.prefix or options.behind_proxy or options.auth != "none"
+    return options.address in LOOPBACK and not reached
+
+
+def served_alone(words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """`own_machine` of a command line of `panel serve`: without an origin it lets in pages of localhost alone."""
+    if "serve" not in words[1:2] or environment.get(ORIGINS):
+        return False
+    address = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    address.add_argument("--address", default="localhost")
+    found, others = address.parse_known_args(words[2:])
+    return found.address in LOOPBACK and not any(word.startswith(REACHED) for word in others)
 
 
 def own_names() -> list[str]:

@@ -17,15 +17,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.runs.account import TOTAL_MEMORY, total_memory
-from app.runs.allowance import DEFAULT_MEGABYTES, VISITOR_MEMORY
-from app.server.access import PASSWORD, WILDCARDS, allowed_origins, check_free, free_port, sign_in
+from app.runs.account import TOTAL_MEMORY, VISITOR_MEMORY, give_everything
+from app.server.access import PASSWORD, WILDCARDS, allowed_origins, check_free, free_port, own_machine, sign_in
 from llc_core.cli.commands import add_commands, run_command
 from llc_core.cli.outputs import say
 from llc_core.extras import needs
 from llc_core.version import __version__
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 HERE = Path(__file__).parent
 TITLE = "LLC_LAB_TITLE"
 LONGEST_SIGN_IN = 24.0 * 30
@@ -61,9 +59,8 @@ def _serve(options: argparse.Namespace) -> int:
         os.environ[VISITOR_MEMORY] = str(options.visitor_memory)
     if options.total_memory is not None:
         os.environ[TOTAL_MEMORY] = str(options.total_memory)
-    if own_machine(options) and not os.environ.get(VISITOR_MEMORY):
-        # a run's chains and its problem take as much each, and there is nobody to leave room for
-        os.environ[VISITOR_MEMORY] = f"{max(DEFAULT_MEGABYTES, total_memory() / 2**21):.0f}"
+    if own_machine(options):
+        give_everything()
     if options.behind_proxy or options.auth != "none":
         from app.session.ownership import VARIABLE
 
@@ -71,12 +68,6 @@ def _serve(options: argparse.Namespace) -> int:
     say(f"LLC Lab: {url(options, secure=bool(given.ssl_certfile))}   (stop with Ctrl+C)", flush=True)
     command.invoke(given)
     return 0
-
-
-def own_machine(options: argparse.Namespace) -> bool:
-    """Whether nobody but who sits at this machine comes to the server, as far as its options tell."""
-    reached = options.allow_origin or options.prefix or options.behind_proxy or options.auth != "none"
-    return options.address in LOOPBACK and not reached
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -103,7 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--visitor-memory",
         type=float,
         metavar="MB",
-        help="the most that one run of a visitor may take (default 600, alone a quarter of the memory)",
+        help="the most that one run of a visitor may take (default 600, alone what all may take)",
     )
     serve.add_argument(
         "--total-memory",

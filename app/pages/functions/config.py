@@ -28,7 +28,7 @@ MOST_CASE_STEPS = 20_000
 KIND = "bayesian_network"
 SAMPLERS = ("SplitHMC", "CollapsedPCN", "PCN", "MALA", "HMC")
 """Those that the page offers: all leave the posterior exactly as it is."""
-WIDEST, DEEPEST, MOST_POINTS = 320, 4, 64
+WIDEST, DEEPEST, MOST_POINTS = 500, 4, 64
 CHAINS, STEPS = (2, 64), (40, 100_000)
 ROWS = 256
 """Iterations that are kept of a run, at most, and so many positions of the slider."""

@@ -43,6 +43,18 @@ PRESETS = (
         },
     ),
     FunctionsPreset(
+        "figure4",
+        "Figure 4: three layers",
+        "Three hidden layers, and half of the printed step. After 3,000 iterations R-hat of functions is 1.4, of "
+        "weights 2.5. Widths go up to 500, as in the paper.",
+        {
+            "problem": {**_network(), "widths": [1, 20, 20, 20, 1]},
+            "sampler": {"name": "MALA", "step_size": printed_step(20) / 2},
+            "steps": 3_000,
+            "band": ACROSS,
+        },
+    ),
+    FunctionsPreset(
         "wider",
         "Wider",
         "Eighty neurons a layer: at x = −1 the exact mean is 0.75 sd from the Gaussian process. At twenty "

@@ -9,6 +9,7 @@ from typing import Any
 
 from app.controls.devices import devices, speed
 from app.estimates.networks import LONG_BYTES, LONG_ROWS, RUN, check_size, get_problem
+from app.runs.account import is_card, total_memory
 from app.runs.allowance import allowance
 from llc_core.engine.machine import STATE_COPIES
 from llc_core.potentials import price, problem_class
@@ -50,7 +51,9 @@ def class_price(problem: Mapping[str, Any]) -> ClassPrice:
     chain = STATE_COPIES * SINGLE * found.parameters + step_bytes(widths, 1, "full", Potential.batch_size, SINGLE)
     work = Workload("full", steps=1, chains=1, settings=1, on_gpu=device != "cpu")
     step = problem_class(name, problem.get("ranks", "equal")).step_operations(seed, work) / speed(device)
-    limits = (found.peak, allowance()), (chain, allowance(device))
+    limits = [(found.peak, allowance()), (chain, allowance(device))]
+    if not is_card(device):
+        limits.append((found.held + chain, total_memory() / 2**20))
     room = next((most for need, most in limits if need > most * 2**20), None)
     return ClassPrice(found.parameters, max(found.peak, found.held + chain), step, room)
 

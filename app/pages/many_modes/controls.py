@@ -16,6 +16,11 @@ from app.pages.many_modes.config import (
 )
 from llc_core.interactions.registry import interactions
 
+FLATNESS = (
+    "How flat: 0 is no flattening, 1 visits all bins alike. A larger ζ wants larger energies: llc-lab paper "
+    "002/appendix-b.1.3 runs the old and the new field up to ζ = 3,000,000."
+)
+
 
 def _step_size() -> NumberField:
     return field_of(OneSide, "step_size", "Step size ε", (1e-4, 0.1))
@@ -31,7 +36,7 @@ def method_fields(method: str) -> tuple[dict[str, Field], dict[str, Field]]:
     if method == "Contour":
         return (
             {
-                "zeta": own("zeta", "Flatness ζ", (0.0, 1.5), high=3.0),
+                "zeta": own("zeta", "Flatness ζ", (0.0, 1.5), high=3.0, help=FLATNESS),
                 "chains": _chains(),
                 "step_size": _step_size(),
             },

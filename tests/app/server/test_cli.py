@@ -120,15 +120,15 @@ def test_a_visitor_s_share_of_memory_reaches_the_app(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "megabytes"),
     [
-        ((), 2000),
-        (("--address", "127.0.0.1"), 2000),
+        ((), 4000),
+        (("--address", "127.0.0.1"), 4000),
         (("--address", "0.0.0.0"), 600),
         (("--allow-origin", "lab.example.org"), 600),
         (("--prefix", "/lab"), 600),
         (("--behind-proxy",), 600),
     ],
 )
-def test_who_is_alone_has_half_of_what_all_runs_may_take(monkeypatch, words, megabytes):
+def test_who_is_alone_has_all_that_runs_may_take(monkeypatch, words, megabytes):
     from panel.command.serve import Serve
 
     from app.runs import account, allowance
@@ -138,6 +138,45 @@ def test_who_is_alone_has_half_of_what_all_runs_may_take(monkeypatch, words, meg
     monkeypatch.setattr(Serve, "invoke", lambda self, options: None)
     assert cli.main(["serve", "--port", "0", *words]) == 0
     assert allowance.allowance() == megabytes
+
+
+@pytest.mark.parametrize(
+    ("words", "alone"),
+    [
+        ("panel serve app", True),
+        ("panel serve app --show --port 5007", True),
+        ("panel serve app --address=127.0.0.1", True),
+        ("panel serve app --address 0.0.0.0", False),
+        ("panel serve app --allow-websocket-origin=*", False),
+        ("panel serve app --prefix lab --use-xheaders", False),
+        ("panel serve app --basic-auth word", False),
+        ("panel serve app --oauth-provider github", False),
+        ("pytest", False),
+    ],
+)
+def test_panel_s_own_server_is_one_person_s_if_its_options_let_in_nobody_else(words, alone):
+    assert access.served_alone(words.split(), {}) == alone
+    assert not access.served_alone(words.split(), {access.ORIGINS: "lab.example.org"})
+
+
+def test_the_hook_of_the_app_gives_one_person_everything(monkeypatch):
+    from types import SimpleNamespace
+
+    from app import app_hooks
+    from app.runs import account, allowance
+
+    found = []
+    context = SimpleNamespace(application_context=SimpleNamespace(application=SimpleNamespace(add=found.append)))
+    monkeypatch.setattr("app.window.warmup.start", lambda: None)
+    monkeypatch.setenv(account.TOTAL_MEMORY, "4000")
+    for words, megabytes in (("panel serve app --address 0.0.0.0", 600), ("panel serve app", 4000)):
+        monkeypatch.setenv(account.VISITOR_MEMORY, "")
+        monkeypatch.setattr(sys, "argv", words.split())
+        app_hooks.on_server_loaded(context)
+        assert allowance.allowance() == megabytes
+    monkeypatch.setenv(account.VISITOR_MEMORY, "250")
+    app_hooks.on_server_loaded(context)
+    assert allowance.allowance() == 250, "what the environment says stays"
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"ada": ""}', '{"ada": 3}', '"ada"', "{"])

@@ -427,7 +427,7 @@ def test_the_coefficient_settles_while_weights_do_not(view):
     ("changes", "words"),
     [
         ({"problem": {"kind": "dln", "widths": [3, 2]}}, "this page runs Bayesian networks"),
-        ({"problem": {"widths": [1, 2_000, 2_000, 1]}}, "this page takes 4 of up to 320"),
+        ({"problem": {"widths": [1, 2_000, 2_000, 1]}}, "this page takes 4 of up to 500"),
         ({"problem": {"widths": [1, 2, 2, 2, 2, 2, 1]}}, "has 5 hidden layers"),
         ({"problem": {"widths": [2, 5, 1]}}, "this page draws functions of 1 input"),
         ({"problem": {"data": {"name": "wave", "n": 65}}}, "data has 65 points"),

@@ -8,6 +8,7 @@ from app.estimates.networks import get_problem
 from app.pages.local_geometry import config
 from app.pages.local_geometry.config import CLASSES, class_price, lasting
 from app.pages.local_geometry.editor import NetworkEditor, changed
+from app.runs.account import TOTAL_MEMORY
 from app.runs.allowance import VISITOR_MEMORY, check_allowance
 from llc_core import RunConfig
 from llc_core.engine.resolve import resolve
@@ -114,10 +115,15 @@ def test_classes_that_do_not_fit_are_grey_and_say_what_they_take(monkeypatch):
     words = editor._prices.object
     assert "10M: one chain takes up to" in words and "Each run here has 0.6 GB" in words and "1M:" not in words
     monkeypatch.setenv(VISITOR_MEMORY, "1000000")
+    monkeypatch.setenv(TOTAL_MEMORY, "1000000")
     editor._class.set("10M")
     editor._on_change()
     assert editor.problem["size_class"] == "10M" and offered.disabled_options == []
     assert "10M: one chain takes" in editor._prices.object and "Each run here has" not in editor._prices.object
+    monkeypatch.setenv(TOTAL_MEMORY, "10000")
+    editor._on_change()
+    assert offered.disabled_options == ["100M"], "the network and its chain together take more than there is"
+    assert "Each run here has 9.8 GB" in editor._prices.object
 
 
 def test_a_class_that_a_link_names_is_shown_though_it_is_grey(monkeypatch):

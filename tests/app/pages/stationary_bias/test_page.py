@@ -227,9 +227,17 @@ def test_exact_points_come_in_order_and_agree_with_the_printed_bias():
     assert (left.side, right.side) == ("left", "right") and left.current and right.current
     assert left.to_limit == pytest.approx(0.0163, abs=0.004) and left.to_target > 0.22, "PSGLD at 1e-3"
     assert right.to_target == pytest.approx(0.0100, abs=0.003), "corrected, α = 0.5, at 1e-3"
-    assert first.step_size == 1e-4 and first.alpha == 0.9 and first.to_limit < left.to_limit
+    assert first.step_size == 1e-6 and first.alpha == 0.9 and first.to_limit < 1e-3 < left.to_limit
+    assert first.to_target == pytest.approx(0.2459, abs=1e-3), "the limit of PSGLD stays as far off"
     assert bias_exact.curves(SMALL, "left")[0] == 0.9 and bias_exact.curves(SMALL, "right")[0] == 0.5
     assert bias_exact.curves(SMALL.replace(left={"name": "SGLD"}), "left") == [None]
+
+
+def test_the_whole_correction_reaches_the_target_at_the_step_of_the_paper(monkeypatch):
+    monkeypatch.setattr(bias_exact, "RESOLUTION", 1.0)  # as on the page, with half of the grid's own error
+    config = SMALL.replace(right={"name": "CorrectedPSGLD", "alpha": 0.9, "stability": 0.1, "step_size": 2.5e-6})
+    point = bias_exact.tasks(config, "left")[1]()
+    assert point.side == "right" and not point.trouble and point.to_target < 2e-3
 
 
 def test_samplers_without_an_exact_law_say_so():

@@ -9,11 +9,12 @@ import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 
 from app.pages.stationary_bias.figures import DISTANCE_HEIGHT, LOWEST
-from app.pages.stationary_bias.panels.exact.job import ExactBias
+from app.pages.stationary_bias.panels.exact.job import STEP_SIZES, ExactBias
 from app.style import theme
 from app.style.figures import house_figure
 from app.style.numbers import number
 
+LEAST, MOST = STEP_SIZES[0] / 1.25, STEP_SIZES[-1] * 1.25
 COLUMNS = ("step", "to_target", "to_limit")
 
 
@@ -27,7 +28,7 @@ class BiasFigure:
             DISTANCE_HEIGHT,
             x_axis_type="log",
             y_axis_type="log",
-            x_range=Range1d(8e-5, 0.125),
+            x_range=Range1d(LEAST, MOST),
             y_range=self._y,
             x_axis_label="step size ε",
             y_axis_label="total variation",
@@ -51,7 +52,7 @@ class BiasFigure:
         for source in self._sources:
             source.data = {name: np.zeros(0) for name in COLUMNS}
         self._mark.data = {"step": np.zeros(0), "value": np.zeros(0)}
-        low, high = min(8e-5, own_step / 1.25), max(0.125, own_step * 1.25)
+        low, high = min(LEAST, own_step / 1.25), max(MOST, own_step * 1.25)
         self.plot.x_range.update(start=low, end=high, reset_start=low, reset_end=high)
         self._y.update(start=1e-2, end=1.0, reset_start=1e-2, reset_end=1.0)
 

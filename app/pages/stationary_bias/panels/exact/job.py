@@ -17,7 +17,7 @@ from llc_core import stationary
 from llc_core.samplers.base import Sampler
 from llc_core.samplers.registry import build
 
-STEP_SIZES = tuple(float(f"{value:.3g}") for value in np.geomspace(1e-4, 1e-1, 10))
+STEP_SIZES = tuple(float(f"{value:.3g}") for value in np.geomspace(1e-6, 1e-1, 16))
 ALPHAS = (0.0, 0.5, 0.9, 0.99)
 RESOLUTION = 0.6
 """Of the grid, relative to the usual one: good to a total variation of about 0.002, in a tenth of a second."""

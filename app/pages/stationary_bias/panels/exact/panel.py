@@ -95,7 +95,8 @@ class ExactPanel:
             else ""
         )
         self._say(
-            f"{note}Each point shows what the chain itself draws from at that step size, from its transition operator."
+            f"{note}Each point shows what the chain itself draws from at that step size, from its transition operator. "
+            "Distances below 0.002 may be the grid’s own error."
         )
 
     def _take(self, point: ExactBias) -> None:
