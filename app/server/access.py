@@ -46,20 +46,26 @@ def allowed_origins(options: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys([*(f"{name}:{options.port}" for name in names), *options.allow_origin]))
 
 
-def own_machine(options: argparse.Namespace) -> bool:
+def own_machine(options: argparse.Namespace, environment: Mapping[str, str]) -> bool:
     """Whether nobody but who sits at this machine comes to the server, as far as its options tell."""
     reached = options.allow_origin or options.prefix or options.behind_proxy or options.auth != "none"
-    return options.address in LOOPBACK and not reached
+    return not reached and _alone(options.address, options.others, environment)
 
 
 def served_alone(words: Sequence[str], environment: Mapping[str, str]) -> bool:
     """`own_machine` of a command line of `panel serve`: without an origin it lets in pages of localhost alone."""
-    if "serve" not in words[1:2] or environment.get(ORIGINS):
+    if "serve" not in words[1:2]:
         return False
     address = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     address.add_argument("--address", default="localhost")
     found, others = address.parse_known_args(words[2:])
-    return found.address in LOOPBACK and not any(word.startswith(REACHED) for word in others)
+    return _alone(found.address, others, environment)
+
+
+def _alone(address: str, others: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """others: options of Panel's own."""
+    reached = environment.get(ORIGINS) or any(word.startswith(REACHED) for word in others)
+    return address in LOOPBACK and not reached
 
 
 def own_names() -> list[str]:

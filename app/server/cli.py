@@ -59,7 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
         os.environ[VISITOR_MEMORY] = str(options.visitor_memory)
     if options.total_memory is not None:
         os.environ[TOTAL_MEMORY] = str(options.total_memory)
-    if own_machine(options):
+    if own_machine(options, os.environ):
         give_everything()
     if options.behind_proxy or options.auth != "none":
         from app.session.ownership import VARIABLE

@@ -54,8 +54,11 @@ def class_price(problem: Mapping[str, Any]) -> ClassPrice:
     limits = [(found.peak, allowance()), (chain, allowance(device))]
     if not is_card(device):
         limits.append((found.held + chain, total_memory() / 2**20))
-    room = next((most for need, most in limits if need > most * 2**20), None)
-    return ClassPrice(found.parameters, max(found.peak, found.held + chain), step, room)
+    # What fails is named, so that a limit of one memory does not stand beside a need of another.
+    need, room = next(
+        ((need, most) for need, most in limits if need > most * 2**20), (max(need for need, _ in limits), None)
+    )
+    return ClassPrice(found.parameters, need, step, room)
 
 
 def price_words(prices: Mapping[str, ClassPrice], chosen: str | None) -> str:

@@ -126,6 +126,7 @@ def test_a_visitor_s_share_of_memory_reaches_the_app(monkeypatch):
         (("--allow-origin", "lab.example.org"), 600),
         (("--prefix", "/lab"), 600),
         (("--behind-proxy",), 600),
+        (("--allow-websocket-origin", "lab.example.org"), 600),
     ],
 )
 def test_who_is_alone_has_all_that_runs_may_take(monkeypatch, words, megabytes):

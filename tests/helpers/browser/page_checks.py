@@ -69,7 +69,7 @@ LETTERS = """() => {
 }"""
 ROOT_LETTERS = "() => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16"
 
-LEAST_PICTURES, MOST_MODELS = 0.35, 250
+LEAST_PICTURES, MOST_MODELS = 0.35, 255
 """Share of a small laptop's window that pictures fill, and Bokeh's models of a page and the window around it when it is first drawn."""
 
 # Canvases and drawings, each place once: a figure has several of them. Icons and swatches are no pictures.

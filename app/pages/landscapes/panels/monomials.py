@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, Range1d
+from bokeh.models import ColumnDataSource, Range1d, Slope
 
 from app.pages.landscapes.panels.points import DRAW_TICKS, FEW, summary
 from app.runs.job import Job, State
@@ -103,7 +103,7 @@ class MonomialsPanel(JobPanel):
             y_axis_label="mean λ̂",
         )  # fmt: skip
         self.source = ColumnDataSource({name: [] for name in ("x", "y", "low", "high", "exact")}, name="monomials")
-        self.plot.line([0, HIGHEST], [0, HIGHEST], line_color=theme.LOCAL, line_width=2)
+        self.plot.add_layout(Slope(gradient=1, y_intercept=0, line_color=theme.LOCAL, line_width=2))
         self.plot.scatter(
             "x", "exact", source=self.source, marker="dash", size=18, line_color=theme.EXPECTED, line_width=2.5
         )
