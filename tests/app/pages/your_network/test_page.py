@@ -213,7 +213,9 @@ def test_checkpoints_one_after_the_other():
     assert found[0][2].llc < found[1][2].llc == alone.llc, "looking at the rows for ν̂ is no other run"
     assert all(e.singular_fluctuation > 0 for *_, e in found)
     rows = over_training_csv(found).splitlines()
-    assert rows[0].startswith("training_step,optimizer,llc,llc_se,llc_from_variance,llc_from_variance_se,singular_fluctuation,")
+    assert rows[0].startswith(
+        "training_step,optimizer,llc,llc_se,llc_from_variance,llc_from_variance_se,singular_fluctuation,"
+    )
     assert [row.split(",")[:2] for row in rows[1:]] == [[str(step), by] for by, step, _ in found]
 
     figures = TrainingFigures()
