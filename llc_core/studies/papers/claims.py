@@ -15,6 +15,8 @@ from scipy.stats import t as student_t
 ERRORS = 2.0
 """A claim is decided where what was measured is this many standard errors away from the edge; as many more where the error itself is
 that of a few repeats as Student's distribution asks for the same chance."""
+FEWEST, EQUAL = 5, 1e-12
+"""Fewer repeats that all say the same, but for rounding, do not tell an error."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,14 @@ class Measured:
         """A statistic of `count` independent repeats and its error by the bootstrap.
 
         statistic: places [count] of the repeats, some of them several times ↦ the number.
+        Of fewer than FEWEST repeats that all say the same the error is not known.
         """
         random = np.random.default_rng(seed)
         found = np.array([statistic(random.integers(0, count, count)) for _ in range(draws)])
         found = found[np.isfinite(found)]
         se = float(found.std(ddof=1)) if len(found) > draws // 2 else math.nan
+        if count < FEWEST and len(found) and np.ptp(found) <= EQUAL * abs(found[0]):
+            se = math.nan
         return cls(float(statistic(np.arange(count))), se, max(count - 1, 1))
 
     @property

@@ -85,3 +85,8 @@ def test_errors_of_repeats_are_those_of_a_mean():
     assert abs(plain.value - 3) < 4 * plain.se and 0.09 < plain.se < 0.11
     assert drawn.value == pytest.approx(plain.value) and drawn.se == pytest.approx(plain.se, rel=0.2)
     assert math.isnan(Measured.of([1.0]).se) and math.isnan(Measured.of([]).value)
+
+
+def test_a_few_repeats_that_say_the_same_decide_nothing():
+    same = [Measured.resampled(lambda some: 0.8 + 0 * some.sum(), count) for count in (2, 20)]
+    assert [at_least("", each, 0.9).holds for each in same] == [None, False]
