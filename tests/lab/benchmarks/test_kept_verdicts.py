@@ -16,6 +16,7 @@ DECISIONS = {
     "verdicts_seed31": (35, 6, 30),
     "verdict_samplers": (55, 16, 52),
     "verdict_remedies": (1366, 372, 1364),
+    "verdict_remedies_today": (124, 23, 124),
     "no_minimum": (551, 166, 549),
 }
 """File → how many estimates it holds, how many of them are trusted by what the chains show, and in how many cases that is what
