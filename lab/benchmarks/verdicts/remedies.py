@@ -5,8 +5,9 @@
 
 The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
 chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
-changed, and a new run is made, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). The second remedy does the same
-once more, so that a run of 4,000 steps ends with 64,000 at most.
+changed, and a new run is made, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). Where w0 cannot be moved it
+wants two temperatures: their λ̂ is that of the minimum near w0. The second remedy does the same once more, so that a run of 4,000 steps ends with 64,000 at
+most.
 Every stage keeps its evidence, and is judged by today's verdict.
 
 A number is right as it is of its own w0 on its own data. With --minimum it is right as λ is meant, of the minimum of L_n near w0: its answer
@@ -34,7 +35,7 @@ from llc_core.fields import hyper_fields
 from llc_core.potentials.base import Potential
 from llc_core.samplers import build
 from llc_core.studies.keeping import Kept, Row
-from llc_core.verdicts import Verdict
+from llc_core.verdicts import TEMPERATURES, Verdict
 
 REMEDIES, LONGER = 2, 4
 
@@ -49,11 +50,15 @@ def one_run(case: Case) -> Row:
     stages.append(verdict[0])
     for _ in range(REMEDIES):
         said = verdict[1]
-        if said or not (said.wants_steps or said.change):
+        if said or not (said.wants_steps or said.change or TEMPERATURES in said.remedy):
             break
         if said.wants_steps:
             verdict = gone_on(run, answer, LONGER * run.total_steps)
             settings = {**settings, "steps": run.total_steps}
+        elif not said.change:
+            verdict = at_two_temperatures(
+                run_of(problem, {**settings, "grid": {"temperature": [1.0, 0.25]}}), verdict[0]
+            )
         else:
             settings = changed(settings, said.change, run)
             run = run_of(problem, settings)
@@ -100,6 +105,20 @@ def finished(run: Run, answer: float, done: str) -> tuple[Row, Verdict]:
     return {**evidence_row(found, answer), "trusted": bool(verdict), "reason": verdict.reason, **about}, verdict
 
 
+def at_two_temperatures(run: Run, before: Row) -> tuple[Row, Verdict]:
+    """before: the stage that was refused."""
+    (row, _), (found, *_) = finished(run, math.nan, "two temperatures"), run.estimates(0)
+    slope = found.from_temperatures
+    assert slope is not None
+    said = {"llc": slope.llc, "llc_se": slope.llc_se, "trusted": bool(slope.verdict), "reason": slope.verdict.reason}
+    return {**row, **said, "answer": at_the_minimum(before), "slope": True}, slope.verdict
+
+
+def at_the_minimum(stage: Row) -> float:
+    """The answer of a stage, and what the engine's search found that a lower loss nearby takes off λ̂."""
+    return float(stage["answer"] + max(or_nan(stage["evidence"].get("above")), 0.0))
+
+
 def gone_on(run: Run, answer: float, most: int) -> tuple[Row, Verdict]:
     while True:
         if not run._record.losses.alive.any():
@@ -115,19 +134,18 @@ def judged_stages(case: Case, row: Row, alone: bool) -> list[Row]:
     found = []
     for stage in row["stages"]:
         own = case._replace(settings={**case.settings, "sampler": stage["sampler"]})
-        found.append(judged_again(own, stage, alone))
+        found.append(stage if stage.get("slope") else judged_again(own, stage, alone))
         if found[-1]["trusted"]:
             break
     return found
 
 
 def of_the_minimum(stages: list[Row]) -> list[Row]:
-    """The stages with answers at the minimum near w0, as the first stage's search has it; a polished one is there."""
-    above = or_nan(stages[0]["evidence"].get("above"))
+    """The stages with answers at the minimum near w0, as the first stage's search has it; a polished one is there, and two temperatures."""
+    answer, own = at_the_minimum(stages[0]), stages[0]["answer"]
+    far = answer - own > RIGHT_SHARE * abs(own)
     return [
-        {**stage, "answer": stage["answer"] + above}
-        if not stage.get("polish") and above > RIGHT_SHARE * abs(stage["answer"])
-        else stage
+        {**stage, "answer": answer} if far and not (stage.get("polish") or stage.get("slope")) else stage
         for stage in stages
     ]
 
