@@ -150,7 +150,12 @@ def test_the_defaults_are_made_in_pieces(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("file", "seed", "others"),
-    [("verdict_remedies", 5, False), ("verdict_remedies_today", 5, False), ("verdicts_seed2", 2, False), ("verdicts_seed31", 31, True)],
+    [
+        ("verdict_remedies", 5, False),
+        ("verdict_remedies_today", 5, False),
+        ("verdicts_seed2", 2, False),
+        ("verdicts_seed31", 31, True),
+    ],
 )
 def test_kept_runs_are_those_that_are_asked_for(file, seed, others):
     """A new sampler among the others once made all runs other ones, and a table of 600 had 15."""

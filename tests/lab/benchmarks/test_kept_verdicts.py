@@ -16,7 +16,7 @@ DECISIONS = {
     "verdicts_seed31": (35, 6, 30),
     "verdict_samplers": (55, 16, 52),
     "verdict_remedies": (1366, 372, 1364),
-    "verdict_remedies_today": (124, 23, 124),
+    "verdict_remedies_today": (127, 23, 127),
     "no_minimum": (551, 166, 549),
 }
 """File → how many estimates it holds, how many of them are trusted by what the chains show, and in how many cases that is what
@@ -29,6 +29,8 @@ def test_decisions_on_kept_evidence_are_those_that_are_known(file):
     for line in (RESULTS / f"{file}.jsonl").read_text().splitlines():
         kept = json.loads(line)
         for row in kept["row"].get("stages", [kept["row"]]):
+            if row.get("slope"):  # of two temperatures, which have a verdict of their own
+                continue
             sampler = row["sampler"] if "sampler" in row else kept["asked"][2]["sampler"]
             found.append((bool(judge(evidence_of(row, sampler))), row["trusted"]))
     assert (len(found), sum(now for now, _ in found), sum(now == then for now, then in found)) == DECISIONS[file]
