@@ -11,7 +11,8 @@ most.
 Every stage keeps its evidence, and is judged by today's verdict.
 
 A number is right as it is of its own w0 on its own data. With --minimum it is right as λ is meant, of the minimum of L_n near w0: its answer
-and what the engine's search found that a lower loss nearby takes off λ̂, where that is beyond 5%.
+and what the engine's search found that a lower loss nearby takes off λ̂, where that is beyond 5%. Runs of an engine that did not search
+take what another one found at the same w0: --minimum --searched FILE.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -140,9 +142,12 @@ def judged_stages(case: Case, row: Row, alone: bool) -> list[Row]:
     return found
 
 
-def of_the_minimum(stages: list[Row]) -> list[Row]:
-    """The stages with answers at the minimum near w0, as the first stage's search has it; a polished one is there, and two temperatures."""
-    answer, own = at_the_minimum(stages[0]), stages[0]["answer"]
+def of_the_minimum(stages: list[Row], searched: Row) -> list[Row]:
+    """The stages with answers at the minimum near w0; a polished one is there, and two temperatures.
+
+    searched: the first stage of the same run, by an engine that looked for a lower loss nearby.
+    """
+    answer, own = at_the_minimum(searched), searched["answer"]
     far = answer - own > RIGHT_SHARE * abs(own)
     return [
         {**stage, "answer": answer} if far and not (stage.get("polish") or stage.get("slope")) else stage
@@ -158,21 +163,26 @@ def main() -> None:
         seed=5,
         others=option(False, "problems of other shapes"),
         **KEPT,
+        jobs=option(1, "processes"),
         minimum=option(False, "right is what is right of the minimum near w0"),
+        searched=option(
+            None, "with --minimum: a file of the same runs, by an engine that looks for a minimum", type=Path
+        ),
         wrong=option(False, "print every trusted run that is wrong"),
         by=option(False, "print both rates by sampler, gradient, steps and problem"),
     )
     kept = Kept(options.keep)
     wanted = list(cases(options.runs, options.seed, options.others))
-    made(wanted, kept, options.minutes, one_run)
-    rows = [(case, kept[case]) for case in wanted if case in kept]
+    made(wanted, kept, options.minutes, one_run, options.jobs)
+    searched = Kept(options.searched) if options.searched else kept
+    rows = [(case, kept[case]) for case in wanted if case in kept and case in searched]
     print(f"{len(rows)} of {len(wanted)} runs; {kept.origin()}")
     print(f"\n{'':34}{'trusted runs that are right':42}{'right runs that are trusted':42}", end="")
     print(f"{'… without those too short':42}trusted and right, of all runs")
     for alone in (True, False):
         stages = [(case, judged_stages(case, row, alone)) for case, row in rows]
         if options.minimum:
-            stages = [(case, of_the_minimum(found)) for case, found in stages]
+            stages = [(case, of_the_minimum(found, searched[case]["stages"][0])) for case, found in stages]
         who = "chains alone" if alone else "with exact answers"
         for count in range(REMEDIES + 1):
             ended = [found[: count + 1][-1] for _, found in stages]
