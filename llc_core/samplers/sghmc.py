@@ -20,8 +20,9 @@ from llc_core.types import Energy, Hp, State
 class SGHMC(Sampler):
     """w ← w + p;  p ← p − εF(w) − αp + √(2αε)·N(0, 1), both right sides with the old w and p; p starts as N(0, ε).
 
-    F = ∇U for dynamics="corrected" and ∇U/2 for "printed". The state keeps p/√ε, which has unit variance at every
-    step size: the same chain, but a step size that is adapted does not change the temperature of the momentum.
+    F = ∇U for dynamics="corrected" and ∇U/2 for "printed". Corrected, the state keeps p/√ε, which has unit variance at every
+    step size: the same chain, but a step size that is adapted does not change the temperature of the momentum. Printed, it
+    keeps p, and every line is the paper's to the last bit; under an automatic step size p starts at 0.
 
     Distribution: corrected exp(−U), printed exp(−U/2), as ε → 0. On a quadratic of curvature c, with κ = εc (printed: εc/2),
     the variance is exactly αε(2 − α + κ)/(κ(α − κ)(2 − α + κ/2)): corrected about (1/c)(1 + κ/α).
@@ -59,14 +60,18 @@ class SGHMC(Sampler):
     safety: ClassVar[float] = SMALL_BIAS
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
-        return {"delta": delta, "momentum": noise}
+        return {"delta": delta, "momentum": first_momentum(noise, hp)}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
+        if hp.dynamics == "printed":
+            return printed_lines(state, energy.force, noise[0], hp.friction, hp)
         root, keep, against, spread = hp.once(_constants)
         momentum = (keep * state["momentum"]).addcmul_(energy.force, against).addcmul_(spread, noise[0])
         return {"delta": torch.addcmul(state["delta"], root, state["momentum"]), "momentum": momentum}
 
     def cell(self) -> Cell:
+        if self.dynamics == "printed":
+            return Cell(printed_cell, _printed_numbers, memories=("momentum",))
         return Cell(_step, _numbers, memories=("momentum",))
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
@@ -92,10 +97,40 @@ def force_share(hp: Hp) -> float:
     return 0.5 if hp.dynamics == "printed" else 1.0
 
 
+def first_momentum(noise: Tensor, hp: Hp) -> Tensor:
+    """What the state keeps of p_0, [C, D]: p_0 itself as printed, else p_0/√ε."""
+    if hp.dynamics != "printed":
+        return noise
+    return (hp.step_size.sqrt() * noise).nan_to_num(0.0)  # an automatic step size is not known yet
+
+
+def printed_lines(state: State, force: Tensor, noise: Tensor, friction: Tensor, hp: Hp) -> State:
+    """What Algorithms 4 and 5 of Hitchcock & Hoogland have in common, line by line: nothing is fused or put in another order.
+
+    force, noise: [C, D].  friction: [C, 1], α of this step.
+    """
+    p, step = state["momentum"], hp.step_size
+    change = -(step / 2) * force - friction * p + (2 * friction * step).sqrt() * noise
+    return {"delta": state["delta"] + p, "momentum": p + change}
+
+
+def printed_cell(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
+    """`printed_lines` for one parameter; p: `printed_numbers`."""
+    return d + a, a + (-p[0] * (p[3] * g + p[4] * d) - p[1] * a + p[2] * z), b
+
+
+def printed_numbers(friction: Tensor, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    return hp.step_size / 2, friction, (2 * friction * hp.step_size).sqrt(), n_beta, localization
+
+
+def _printed_numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    return printed_numbers(hp.friction, n_beta, localization, hp)
+
+
 def _constants(hp: Hp) -> tuple[Tensor, ...]:
-    """√ε, 1 − friction, −√ε with the share of the force, and √(2·friction)."""
+    """√ε, 1 − friction, −√ε, and √(2·friction)."""
     root = hp.step_size.sqrt()
-    return root, 1 - hp.friction, -force_share(hp) * root, (2 * hp.friction).sqrt()
+    return root, 1 - hp.friction, -root, (2 * hp.friction).sqrt()
 
 
 def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:

@@ -12,7 +12,7 @@ from llc_core.fields import hyper
 from llc_core.samplers.base import SMALL_BIAS, Sampler, step_size_field
 from llc_core.samplers.forms import Cell, Law
 from llc_core.samplers.registry import register
-from llc_core.samplers.sghmc import force_share
+from llc_core.samplers.sghmc import first_momentum, force_share, printed_cell, printed_lines, printed_numbers
 from llc_core.types import Energy, Hp, State
 
 
@@ -21,7 +21,7 @@ from llc_core.types import Energy, Hp, State
 class SGNHT(Sampler):
     """w ← w + p;  p ← p − ε∇U(w) − αp + √(2Aε)·N(0, 1);  α ← α + (‖p‖²/D − ε)/μ, right sides with the old w, p and α.
 
-    p starts as N(0, ε) and α at A. The state keeps p/√ε, as in SGHMC. One friction α per chain, constant noise A: α
+    p starts as N(0, ε) and α at A. The state keeps p/√ε, and p as printed, as in SGHMC. One friction α per chain, constant noise A: α
     settles where the mean kinetic energy is right, so that gradient noise of unknown size is absorbed.
     dynamics="printed": half the force (line 6 of Algorithm 5), noise √(2αε) and thermostat ‖p‖/D − ε, by which α grows
     by about √(ε/D) per step for ever.
@@ -75,19 +75,23 @@ class SGNHT(Sampler):
     safety: ClassVar[float] = SMALL_BIAS
 
     def init(self, delta: Tensor, noise: Tensor, hp: Hp) -> State:
-        return {"delta": delta, "momentum": noise, "friction": hp.friction.clone()}
+        return {"delta": delta, "momentum": first_momentum(noise, hp), "friction": hp.friction.clone()}
 
     def update(self, state: State, energy: Energy, noise: Tensor, hp: Hp) -> State:
+        if hp.dynamics == "printed":
+            moved = printed_lines(state, energy.force, noise[0], state["friction"], hp)
+            return {**moved, **_thermostat(state, hp)}
         momentum, (root, against) = state["momentum"], hp.once(_constants)
         kept = ((1 - state["friction"]) * momentum).addcmul_(energy.force, against)
         return {
             "delta": torch.addcmul(state["delta"], root, momentum),
-            "momentum": kept.addcmul_((2 * _bath(state, hp)).sqrt(), noise[0]),
+            "momentum": kept.addcmul_((2 * hp.friction).sqrt(), noise[0]),
             **_thermostat(state, hp),
         }
 
     def cell(self) -> Cell:
-        return Cell(_step, _numbers, memories=("momentum",), scalars=_thermostat)
+        step, numbers = (printed_cell, _printed_numbers) if self.dynamics == "printed" else (_step, _numbers)
+        return Cell(step, numbers, memories=("momentum",), scalars=_thermostat)
 
     def stable_step(self, curvature: Tensor, hp: Hp) -> Tensor:
         """The limit if the friction were held at A. A thermostat raises its friction and survives larger steps, but samples another distribution."""
@@ -110,20 +114,15 @@ class SGNHT(Sampler):
 
 
 def _constants(hp: Hp) -> tuple[Tensor, Tensor]:
-    """√ε, and −√ε with the share of the force."""
+    """√ε and −√ε."""
     root = hp.step_size.sqrt()
-    return root, -force_share(hp) * root
-
-
-def _bath(state: State, hp: Hp) -> Tensor:
-    """The friction that the noise belongs to, [C, 1]."""
-    return state["friction"] if hp.dynamics == "printed" else hp.friction
+    return root, -root
 
 
 def _thermostat(state: State, hp: Hp) -> State:
     step, momentum = hp.step_size, state["momentum"]
     if hp.dynamics == "printed":
-        excess = step.sqrt() * momentum.norm(dim=1, keepdim=True) / momentum.shape[1] - step
+        excess = momentum.square().sum(dim=1, keepdim=True).sqrt() / momentum.shape[1] - step
     else:
         excess = step * (momentum.square().mean(dim=1, keepdim=True) - 1)
     return {"friction": state["friction"] + excess / hp.thermal_mass}
@@ -131,7 +130,11 @@ def _thermostat(state: State, hp: Hp) -> State:
 
 def _numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
     (root, against), friction = _constants(hp), state["friction"].double()
-    return root, 1 - friction, against, n_beta, localization, (2 * _bath(state, hp).double()).sqrt()
+    return root, 1 - friction, against, n_beta, localization, (2 * hp.friction.double()).sqrt()
+
+
+def _printed_numbers(state: State, n_beta: Tensor, localization: Tensor, hp: Hp) -> tuple[Tensor, ...]:
+    return printed_numbers(state["friction"].double(), n_beta, localization, hp)
 
 
 def _step(d: Any, a: Any, b: Any, g: Any, z: Any, p: Any) -> Any:
