@@ -193,7 +193,7 @@ def page(folder: Path = FOLDER) -> str:
         "- `--device cuda` runs on a GPU: of paper 000 the sweeps and figure 4, training and chains; of paper 001 training",
         "  and chains of figures 2, 4, 5, 6 and 10 and of section 10.3; of paper 002 the pictures.",
         "- `--problems N` runs the first N networks of a sweep of paper 000; the whole sweep goes on from their rows.",
-        "- `--dry-run` prices the processor; it says so where a device is named.",
+        "- `--dry-run` prices all cores of the processor; it says so where a device or `--workers` is named.",
         "- `--mnist FOLDER`, `--uci FOLDER` and `--cifar FOLDER` name files of data that do not ship here.",
         "- The printed sizes of some items need them.",
         '- Figures 1, 3, 7, 8 and 9 of paper 001 are tiles of the page "Landscapes" as well: [the app](app.md).',
