@@ -16,8 +16,8 @@ from llc_core.sweeps.export import export
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
-    "arviz_base", "arviz_stats", "bokeh", "dask", "distributed", "h5netcdf", "h5py", "holoviews", "IPython", "numba", "pandas",
-    "panel", "param", "pyarrow", "safetensors", "scipy", "sklearn", "threadpoolctl", "xarray",
+    "arviz_base", "arviz_stats", "bokeh", "dask", "distributed", "h5netcdf", "h5py", "holoviews", "IPython", "numba", "openpyxl",
+    "pandas", "panel", "param", "pyarrow", "safetensors", "scipy", "sklearn", "threadpoolctl", "xarray", "xlrd",
 }  # fmt: skip
 """Libraries that take long to import, or that the core does not bring."""
 

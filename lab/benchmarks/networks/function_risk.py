@@ -135,9 +135,7 @@ def main() -> None:
         known=option(False, "measure nothing: only the networks that are in the file of rows"),
         out=option(None, "a file of JSON for the figures", type=Path),
     )
-    published = [
-        f"{UCI_SETS}{name}" for name, each in UCI.items() if options.uci and (options.uci / each.file).is_file()
-    ]
+    published = [f"{UCI_SETS}{name}" for name, each in UCI.items() if options.uci and each.path(options.uci).is_file()]
     names = [*(options.only or [*SETS, MUSHROOMS]), *published, *options.csv]
     kept, answers = Kept(options.kept), {}
     cases = [(name, likelihood) for name in names for likelihood in ("gaussian", "laplace")]

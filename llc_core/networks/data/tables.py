@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,9 @@ BOUND = 1e12
 TABULAR = ("wine", "diabetes", "breast_cancer", "iris", "linnerud", "digits", "friedman1")
 """Sets of scikit-learn whose inputs are tables of numbers; none of them needs the network."""
 SEPARATORS = ",;\t"
+SHEETS = (".xls", ".xlsx")
+MOST_LINES = 1_048_576
+"""Rows of a sheet of Excel, with those that have no entry."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,9 @@ class Table:
 
 
 def read_table(text: str, name: str = "The table") -> Table:
-    """Numbers in CSV, with a header or without, separated by commas, semicolons, tabs or spaces; empty lines are passed over.
+    """Numbers in CSV, with a header or without, separated by commas, semicolons, tabs or spaces.
+
+    Rows without an entry are passed over, and so are such columns at the end.
 
     name: what the sentence of an error calls it.  Raises ValueError, one sentence, with row and column of what is no number.
     """
@@ -56,19 +64,28 @@ def read_table(text: str, name: str = "The table") -> Table:
         raise ValueError(f"{name} has {len(text):,} characters; at most {LARGEST:,} are read.")
     if "\0" in text:
         raise ValueError(f"{name} is no text; save it as CSV.")
-    lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
-    if not lines:
-        raise ValueError(f"{name} is empty; give rows of numbers.")
-    separator = max(SEPARATORS, key=lines[0].count)
+    lines = text.lstrip("\ufeff").splitlines()
+    first = next((line for line in lines if line.strip().strip(SEPARATORS + '" ')), "")
+    separator = max(SEPARATORS, key=first.count)
     try:
-        if separator not in lines[0] and len(lines[0].split()) > 1:  # columns of a fixed width
+        if separator not in first and len(first.split()) > 1:  # columns of a fixed width
             rows = [line.split() for line in lines]
         else:
             rows = list(csv.reader(lines, delimiter=separator))
     except csv.Error as error:
         raise ValueError(f"{name} is no CSV ({one_line(str(error))}); give rows of numbers.") from None
-    has_header = all(_number(cell) is None for cell in rows[0])
-    names = rows.pop(0) if has_header else [f"column {k + 1}" for k in range(len(rows[0]))]
+    return _table(rows, name)
+
+
+def _table(cells: Sequence[Sequence[str]], name: str) -> Table:
+    """Of rows of cells, with a header or without. Rows without an entry, and such columns at the end, are passed over."""
+    filled = [(at, row) for at, row in enumerate(cells, 1) if any(cell.strip() for cell in row)]
+    if not filled:
+        raise ValueError(f"{name} is empty; give rows of numbers.")
+    width = max(k + 1 for _, row in filled for k, cell in enumerate(row) if cell.strip())
+    rows = [(at, row[:width]) for at, row in filled]
+    has_header = all(_number(cell) is None for cell in rows[0][1])
+    names = rows.pop(0)[1] if has_header else [f"column {k + 1}" for k in range(len(rows[0][1]))]
     if not rows:
         raise ValueError(f"{name} has a header and no rows; give rows of numbers.")
     if len(rows) > MOST_ROWS or len(names) > MOST_COLUMNS:
@@ -76,8 +93,8 @@ def read_table(text: str, name: str = "The table") -> Table:
             f"{name} has {len(rows):,} rows of {len(names)}; at most {MOST_ROWS:,} of {MOST_COLUMNS} are read."
         )
     values = np.empty((len(rows), len(names)))
-    for at, row in enumerate(rows):
-        where = f"row {at + 1 + has_header}"
+    for into, (at, row) in zip(values, rows, strict=True):
+        where = f"row {at}"
         if len(row) != len(names):
             raise ValueError(f"{name} has {len(row)} entries in {where} and {len(names)} in the first; give as many.")
         for k, cell in enumerate(row):
@@ -86,8 +103,34 @@ def read_table(text: str, name: str = "The table") -> Table:
                 raise ValueError(
                     f"{name} has {short(cell)} in {where}, {one_line(names[k])}; every entry must be a number within ±1e12."
                 )
-            values[at, k] = found
+            into[k] = found
     return Table(name, tuple(one_line(each.strip()) for each in names), values)
+
+
+def _sheet(path: Path) -> list[list[str]]:
+    """Cells of the first sheet of a workbook of Excel as text, "" without an entry; of formulas, the values kept with them.
+
+    Raises MissingExtra where openpyxl (.xlsx) or xlrd (.xls) is missing, and ValueError for a file that is no workbook.
+    """
+    with needs(f"Reading {path}", extra="networks"):
+        if path.suffix == ".xls":
+            import xlrd
+        else:
+            import openpyxl
+    try:
+        if path.suffix == ".xls":
+            sheet = xlrd.open_workbook(path, logfile=StringIO()).sheet_by_index(0)
+            plain = (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK, xlrd.XL_CELL_TEXT, xlrd.XL_CELL_NUMBER)
+            # a date, an error or a truth is a number too as it lies there; their words are none
+            return [[str(cell.value if cell.ctype in plain else cell) for cell in row] for row in sheet.get_rows()]
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
+            sheet = book.worksheets[0]
+            sheet.reset_dimensions()  # some programs write a wrong size into the file
+            rows = islice(sheet.iter_rows(values_only=True), MOST_LINES)
+            return [["" if value is None else str(value) for value in row] for row in rows]
+    except Exception as error:  # of many kinds, for a file that is broken
+        said = one_line(str(error) or type(error).__name__)
+        raise ValueError(f"{path} is no workbook of Excel ({short(said)}); download it again.") from None
 
 
 def tabular(name: str) -> Table:
@@ -119,25 +162,27 @@ def _number(cell: str) -> float | None:
 
 @dataclass(frozen=True)
 class Published:
-    """file: its name.  columns: of the file, of which the last `targets` are no inputs.  rows: as published.
-
-    saved: whether the file is a sheet of Excel at the repository, and has to be saved as CSV first.
-    """
+    """file: its name.  columns: of the file, of which the last `targets` are no inputs.  rows: as published."""
 
     file: str
     columns: int
     targets: int
     rows: int
-    saved: bool = False
+
+    def path(self, folder: str | Path) -> Path:
+        """Where it is looked for; of a sheet of Excel a copy saved as CSV beside it goes first."""
+        published = Path(folder) / self.file
+        saved = published.with_suffix(".csv")
+        return saved if published.suffix in SHEETS and saved.is_file() else published
 
 
 UCI = {
     "boston": Published("housing.data", 14, 1, 506),
-    "concrete": Published("Concrete_Data.csv", 9, 1, 1030, saved=True),
-    "energy": Published("ENB2012_data.csv", 10, 2, 768, saved=True),
+    "concrete": Published("Concrete_Data.xls", 9, 1, 1030),
+    "energy": Published("ENB2012_data.xlsx", 10, 2, 768),
     "kin8nm": Published("kin8nm.csv", 9, 1, 8192),
     "naval": Published("data.txt", 18, 2, 11934),
-    "power plant": Published("Folds5x2_pp.csv", 5, 1, 9568, saved=True),
+    "power plant": Published("Folds5x2_pp.xlsx", 5, 1, 9568),
     "wine quality": Published("winequality-red.csv", 12, 1, 1599),
     "yacht": Published("yacht_hydrodynamics.data", 7, 1, 308),
 }
@@ -145,20 +190,24 @@ UCI = {
 
 
 def uci(name: str, folder: str | Path) -> Table:
-    """Inputs of a set in `UCI` from its published file in a folder; targets are left out.
+    """Inputs of a set in `UCI` from its published file in a folder; targets are left out. Of a workbook the first sheet is read.
 
-    Raises ValueError, one sentence, where the file is not there, is too large, or has not the published number of columns or rows.
+    Raises ValueError, one sentence, where the file is not there, is too large or broken, or has not the published number of columns
+    or rows; and MissingExtra, which is one too, where the library for its sheets is missing.
+    Source: the files as the UCI repository has them; sheets are read with openpyxl and xlrd.
     """
     published = UCI[choice("name", name, tuple(UCI))]
-    path = Path(folder) / published.file
+    path = published.path(folder)
     if not path.is_file():
-        remedy = "save the repository's Excel sheet as CSV under this name" if published.saved else "download it there"
-        raise ValueError(f"{path} is not there; {remedy}.")
+        raise ValueError(f"{path} is not there; download it there.")
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(
             f"{path} has {path.stat().st_size:,} bytes; the published file has less than {LARGEST_FILE:,}."
         )
-    found = read_table(path.read_text(encoding="utf-8", errors="replace"), published.file)
+    if path.suffix in SHEETS:
+        found = _table(_sheet(path), path.name)
+    else:
+        found = read_table(path.read_text(encoding="utf-8", errors="replace"), path.name)
     if found.values.shape != (published.rows, published.columns):
         raise ValueError(
             f"{path} has {len(found):,} rows of {found.values.shape[1]}; the published {name} has {published.rows:,} of "

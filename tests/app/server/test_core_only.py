@@ -14,7 +14,7 @@ from cases import few
 ROOT = Path(__file__).resolve().parents[3]
 MISSING = (
     "panel", "panel_material_ui", "bokeh", "holoviews", "param", "jupyter_bokeh", "numba", "threadpoolctl", "safetensors",
-    "sklearn", "xarray", "h5netcdf", "h5py", "pandas", "distributed", "dask", "pyarrow",
+    "sklearn", "xarray", "h5netcdf", "h5py", "pandas", "distributed", "dask", "pyarrow", "openpyxl", "xlrd",
 )  # fmt: skip
 # All in one process, which loads the engine only once: what is missing stays missing for each of them.
 RUNNER = f"""
