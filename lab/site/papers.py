@@ -162,7 +162,7 @@ def section(own: Sequence[Item], found: dict[str, Result]) -> Iterator[str]:
 
 def card(found: Result) -> str:
     item = found.item
-    parts = [f"({place(item.address)})=\n### {named(item)}", f"{plain(sentence(item.title))}"]
+    parts = [f"({place(item.address)})=\n### {named(item)}", f"{plain(sentence(item.titled(item.sizes[SIZE])))}"]
     if found.figure is not None:
         where = f'data-figure="../{FILES}/{script(item)}" style="min-height: {found.figure.height}px"'
         parts.append(raw(f'<div class="output" {where}>\n{found.figure.places}\n</div>'))

@@ -154,10 +154,10 @@ def _several(chosen: list[Item], options: argparse.Namespace, tell: Callable[[st
 
 def _one(item: Item, options: argparse.Namespace, tell: Callable[[str], None]) -> Done | None:
     """None where it is only priced."""
-    from llc_core.studies.papers.running import cost_of, run_item
+    from llc_core.studies.papers.running import cost_of, run_item, title_of
 
     cost = cost_of(item, options.size, options.problems)
-    tell(f"{item.address} ({options.size}): {item.title}")
+    tell(title_of(item, options.size, options.problems))
     tell(
         f"{cost.words}: about {hours(cost.seconds / 3600)} and {cost.megabytes:,.0f} MB on this machine{unpriced(options)}"
     )

@@ -73,12 +73,24 @@ class Item:
     def address(self) -> str:
         return f"{self.paper}/{self.name}"
 
+    def instead(self, study: Study) -> str:
+        """What a study of this item has in place of what is printed: "A in place of B"; empty where that is the same."""
+        return study.in_place_of(self.sizes.get("paper", study))
+
+    def titled(self, study: Study) -> str:
+        """The title, with what a study has in place of what is printed."""
+        instead = self.instead(study)
+        return f"{self.title}; here {instead}" if instead else self.title
+
     @property
     def state(self) -> str:
-        """In words: "ready", "in part: lacks …", "not yet: needs …" or "nothing to run"; after the first two what there is more."""
+        """In words: "ready", "in part: lacks …", "not yet: needs …" or "nothing to run"; after the first two what there is more, and
+        what the small size has in place of what is printed."""
         if self.sizes:
             words = f"in part: lacks {self.lacks}" if self.lacks else "ready"
-            return f"{words}; more than printed: {self.more}" if self.more else words
+            words += f"; more than printed: {self.more}" if self.more else ""
+            instead = self.instead(self.sizes["small"])
+            return f"{words}; at the small size {instead}" if instead else words
         return f"not yet: needs {self.needs}" if self.needs else "nothing to run"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from llc_core.engine.machine import checked_device
@@ -48,11 +48,13 @@ def study_of(item: Item, size: str, problems: int | None = None) -> Study:
 
 
 def cost_of(item: Item, size: str, problems: int | None = None) -> Cost:
-    """As `study_of`; its words say too what stands in place of what the title names or the printed size has."""
-    study = study_of(item, size, problems)
-    cost, printed = study.cost(), item.sizes.get("paper", study)
-    instead = study.in_place_of(printed)
-    return replace(cost, words=f"{cost.words}, in place of {instead}") if instead else cost
+    """Of a size of an item, or of the first `problems` of it. Raises ValueError as `study_of` does."""
+    return study_of(item, size, problems).cost()
+
+
+def title_of(item: Item, size: str, problems: int | None = None) -> str:
+    """The item's address and title, the size, and what that has in place of what is printed. Raises ValueError as `study_of` does."""
+    return f"{item.address} ({size}): {item.titled(study_of(item, size, problems))}"
 
 
 def run_item(
@@ -83,7 +85,6 @@ def run_item(
     kept = Kept(folder / f"{item.paper}.jsonl")
     found = study.run(Place(kept, folder / f"{item.paper}.sqlite", workers, device, mnist, uci, cifar, say))
     page, numbers = (folder / f"{item.paper}-{item.name}.{size}.{ending}" for ending in ("html", "json"))
-    title = f"{item.address}, {item.title} ({size})"
     told = [
         f"What ran: {cost_of(item, size, problems).words}.",
         *map(str, found.claims),
@@ -96,5 +97,7 @@ def run_item(
         "numbers": found.numbers,
     }  # fmt: skip
     numbers.write_text(json.dumps(report, indent=1, ensure_ascii=False, default=float) + "\n", encoding="utf-8")
-    write_page(page, title, told, list(found.table), None if found.draw is None else found.draw())
+    write_page(
+        page, title_of(item, size, problems), told, list(found.table), None if found.draw is None else found.draw()
+    )
     return Done(found, page, numbers)

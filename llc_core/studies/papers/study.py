@@ -74,7 +74,9 @@ class Study(Named):
         raise NotImplementedError
 
     def in_place_of(self, printed: Study) -> str:
-        """In words, what the printed size has where this one has something else that a title names; empty where that is the same."""
+        """What this one has in place of what the printed size has, "A in place of B", of what a title or the text names; empty
+        where that is the same.
+        """
         return ""
 
     def first(self, problems: int) -> Study | None:

@@ -101,7 +101,8 @@ def test_the_first_networks_of_a_sweep_are_priced(ran, capsys):
     asked = ["paper", "000/figure-5", "--size", "paper", "--dry-run"]
     main([*asked, "--problems", "3"])
     said = capsys.readouterr().out
-    assert "3 networks of about 10 million parameters, in place of 100 networks: about " in said and not ran
+    assert "here 3 networks in place of 100\n" in said and "3 networks of about 10 million parameters: about " in said
+    assert not ran
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.fields import choice, hyper, is_list, short, whole
-from llc_core.networks.data.tables import TABULAR, UCI, Table, tabular, uci
+from llc_core.networks.data.tables import SHOWN, TABULAR, UCI, Table, tabular, uci
 from llc_core.potentials.bayesian.likelihoods import LIKELIHOODS
 from llc_core.potentials.bayesian.passes import Layout
 from llc_core.references.functions.mixture import SETTLED
@@ -54,8 +54,12 @@ class Case:
     def network(self) -> str:
         return f"H = {self.hidden[0]}, L = {len(self.hidden)}"
 
+    @property
+    def data(self) -> str:
+        return f"{SHOWN.get(self.table, self.table)}, {self.likelihood}"
+
     def __str__(self) -> str:
-        return f"{self.table}, {self.likelihood}, {self.network}"
+        return f"{self.data}, {self.network}"
 
 
 def names_of(options: Sequence[str]) -> Any:
@@ -130,10 +134,14 @@ class RiskCourses(Study):
                 seconds += LONGER * self.moves * self.networks * (EXACT_CHAINS * (each + regression) + MOVE)
             megabytes = max(megabytes, 8e-6 * self.chains * (4 * n * (sum(widths) + 1) + 10 * weights))
         words = (
-            f"{', '.join(self.tables)} with {' and '.join(self.likelihoods)} noise, {len(self.hidden)} shapes of networks and "
+            f"{listed(self.tables)} with {' and '.join(self.likelihoods)} noise, {len(self.hidden)} shapes of networks and "
             f"{self.networks} θ₀ each; {self.chains} chains of {last:,} iterations, and as many of gradient descent"
         )
         return Cost(seconds, 300 + megabytes, words)
+
+    def in_place_of(self, printed: Study) -> str:
+        theirs = printed.tables if isinstance(printed, RiskCourses) else self.tables
+        return "" if set(theirs) == set(self.tables) else f"{listed(self.tables)} in place of {listed(theirs)}"
 
     def run(self, at: Place) -> Found:
         if at.uci is None and any(name in UCI for name in self.tables):
@@ -203,7 +211,7 @@ class RiskCourses(Study):
         wider, deeper = one.hidden[0] != other.hidden[0], len(one.hidden) != len(other.hidden)
         if wider == deeper:
             return
-        what = f"{one.table}, {one.likelihood}: {other.network} and {one.network}"
+        what = f"{one.data}: {other.network} and {one.network}"
         text = f"{what} end equally far above the {seen[one].floor}"
         yield near(text, seen[other].last - seen[one].last, 0.0, self.close, "equal")
         if wider:
@@ -230,7 +238,7 @@ class RiskCourses(Study):
             axes: dict[str, Any] = {
                 "xlabel": "iterations",
                 "ylabel": "risk (dotted: noise)",
-                "title": f"{table}, {likelihood} noise",
+                "title": f"{next(iter(here)).data} noise",
                 "legend_position": "top_right",
             }
             floor = line_at(noise, QUIET, "dotted")
@@ -295,6 +303,12 @@ def _printed_mean(found: Measured) -> str:
 def _errors(values: np.ndarray) -> np.ndarray:
     """Standard errors [K] of means over [R, K]."""
     return np.asarray(values.std(axis=0, ddof=1) / len(values) ** 0.5)
+
+
+def listed(tables: Sequence[str]) -> str:
+    """Names as a reader sees them: "a, b and c"."""
+    *first, last = [SHOWN.get(name, name) for name in tables]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _table(name: str, folder: Path | None) -> Table:

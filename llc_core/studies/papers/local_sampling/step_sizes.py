@@ -62,8 +62,9 @@ class StepSizes(Study):
     def in_place_of(self, printed: Study) -> str:
         theirs = printed.sweep if isinstance(printed, StepSizes) else self.sweep
         if theirs.size_class != self.sweep.size_class:
-            return in_words(theirs.size_class)
-        return "" if len(theirs.problems) == len(self.sweep.problems) else f"{len(theirs.problems)} networks"
+            return f"networks of {in_words(self.sweep.size_class)} in place of {in_words(theirs.size_class)}"
+        few, all_of_them = len(self.sweep.problems), len(theirs.problems)
+        return "" if few == all_of_them else f"{few} networks in place of {all_of_them}"
 
     def first(self, problems: int) -> StepSizes:
         """At least two, since order and spread are claims."""

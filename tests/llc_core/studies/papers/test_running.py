@@ -140,7 +140,7 @@ def test_a_tiny_sweep_ends_with_claims(tmp_path):
     sizes = {**item.sizes, "small": item.sizes["small"].replace(sweep=small)}
     done = run_item(dataclasses.replace(item, sizes=sizes), "small", tmp_path, workers=1)
     text = done.page.read_text()
-    assert len(done.claims) == 15 and "networks of 5-4-5, in place of about 1 million parameters." in text
+    assert len(done.claims) == 15 and "networks of 5-4-5 in place of about 1 million parameters</h1>" in text
     numbers = json.loads(done.numbers.read_text())["numbers"]
     assert len(numbers) == 7 and "decades of ε that work" in text
     assert all(of["summary"]["largest ε"] == 1e-7 for of in numbers.values())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from llc_core.cli.commands import main
+from llc_core.networks.data.tables import tabular
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.function_space.risks import FOLLOWED, Case, CaseRisks, RiskCourses
 from llc_core.studies.papers.study import Place
@@ -18,7 +20,7 @@ TINY = RiskCourses(
     tables=["linnerud"], hidden=[[3], [6], [3, 3]], networks=2, chains=4, looks=[1, 4, 8], grid=[0.05, 0.1, 0.2], trial=8,
     exact_up_to=16, moves=100,
 )  # fmt: skip
-CASE = Case("wine", "gaussian", (4, 4))
+CASE, WIDER = (Case("wine", "gaussian", shape) for shape in ((4, 4), (8, 8)))
 
 
 def seen(above: float, r_hat: float = 1.0, wide: float = 1.0) -> CaseRisks:
@@ -46,13 +48,13 @@ def test_claims_follow_the_numbers(above, r_hat, holds):
 
 
 def test_widths_are_compared_by_iteration_and_depths_at_the_end():
-    wider, deeper, other = (Case("wine", "gaussian", shape) for shape in ((8, 8), (4, 4, 4), (8, 8, 8)))
-    cases = {CASE: seen(0), wider: seen(0), deeper: seen(0.02), other: seen(0)}
-    assert [claim.holds for claim in TINY._compared(CASE, wider, cases)] == [True, True]
+    deeper, other = (Case("wine", "gaussian", shape) for shape in ((4, 4, 4), (8, 8, 8)))
+    cases = {CASE: seen(0), WIDER: seen(0), deeper: seen(0.02), other: seen(0)}
+    assert [claim.holds for claim in TINY._compared(CASE, WIDER, cases)] == [True, True]
     assert [claim.holds for claim in TINY._compared(CASE, deeper, cases)] == [False]
     assert not list(TINY._compared(CASE, other, cases)), "two differences cannot be told apart"
-    slower = cases | {wider: seen(0, wide=2.0)}
-    assert [claim.holds for claim in TINY._compared(CASE, wider, slower)] == [True, False]
+    slower = cases | {WIDER: seen(0, wide=2.0)}
+    assert [claim.holds for claim in TINY._compared(CASE, WIDER, slower)] == [True, False]
 
 
 def test_best_stopping_is_where_the_mean_risk_is_least():
@@ -84,6 +86,31 @@ def test_tables_of_the_uci_repository_need_their_files_and_are_read(tmp_path, ca
     study = dataclasses.replace(TINY, tables=["yacht"], hidden=[[3]], rows=12_000, exact_up_to=0)
     found = study.run(Place(Kept(None), tmp_path / "sweeps", uci=tmp_path))
     assert len(found.claims) == 2 and "Bayes" not in found.table[0]
+
+
+def test_scikit_learn_s_wine_is_not_taken_for_wine_quality(capsys):
+    """In what is printed, in titles, claims and figures; rows are found by the name alone."""
+    pytest.importorskip("sklearn")
+    for item, tables in (("table-1", "diabetes and {}"), ("figure-5", "{}")):
+        main(["paper", f"004/{item}", "--dry-run"])
+        title, words = capsys.readouterr().out.splitlines()
+        said = tables.format("wine (scikit-learn's cultivars)")
+        assert f"here {said} in place of boston, " in title and words.startswith(f"{said} with gaussian noise")
+    main(["paper", "004/table-1", "--size", "paper", "--dry-run"])
+    assert "scikit-learn" not in (said := capsys.readouterr().out) and "in place of" not in said
+    name = "wine (scikit-learn's cultivars), gaussian"
+    claims = [*TINY._claims(CASE, seen(0)), *TINY._compared(CASE, WIDER, {CASE: seen(0), WIDER: seen(0)})]
+    assert len(claims) == 5 and all(claim.text.startswith(name) for claim in claims)
+    asked: list[list[object]] = []
+
+    class Rows(Place):
+        def part(self, question, make, words):
+            asked.append(question)
+            assert words.startswith(name)
+            return {"eta": 0.1}
+
+    TINY._rows(CASE, tabular("wine"), Rows(Kept(None), Path()))
+    assert [question[1] for question in asked] == ["wine"] * 3, "kept rows of before are found"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from llc_core.studies.papers.local_sampling import step_sizes
 from llc_core.studies.papers.local_sampling.errors import errors_of, ratio
 from llc_core.studies.papers.local_sampling.step_sizes import BASE, StepSizes, fails_early, judged
 from llc_core.studies.papers.local_sampling.summaries import COLUMNS, lines, plain, summary
-from llc_core.studies.papers.running import cost_of, run_item, study_of
+from llc_core.studies.papers.running import run_item, study_of, title_of
 from llc_core.studies.papers.study import Found
 
 EVERY = np.arange(4)
@@ -144,15 +144,21 @@ def test_pairs_in_order_are_of_one_size_class():
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("figure-3", "12 networks of about 1,000 parameters, in place of about 100 million parameters"),
-        ("figure-7", "6 networks of about 10,000 parameters, in place of about 100,000 parameters"),
-        ("figure-8", "in place of about 100,000, 1 million, 10 million and 100 million parameters"),
+        ("figure-3", "about 1,000 parameters in place of about 100 million parameters"),
+        ("figure-6", "about 1,000 parameters in place of about 1 million parameters"),
+        (
+            "figure-8",
+            "about 1,000 parameters in place of about 100,000, 1 million, 10 million and 100 million parameters",
+        ),
     ],
 )
-def test_a_small_size_says_which_networks_ran(name, words, monkeypatch):
+def test_the_title_of_a_small_size_says_which_networks_ran(name, words, monkeypatch, tmp_path):
     monkeypatch.setattr(step_sizes, "rough_seconds", lambda spec: (1.0, 1.0))
-    assert cost_of(find(f"000/{name}"), "small").words.endswith(words)
-    assert "in place of" not in cost_of(find(f"000/{name}"), "paper").words
+    monkeypatch.setattr(StepSizes, "run", lambda self, at: Found([], {}))
+    item = find(f"000/{name}")
+    assert title_of(item, "small").endswith(f"; here networks of {words}") and item.state.endswith(words)
+    assert f"here networks of {words}</h1>" in run_item(item, "small", tmp_path).page.read_text()
+    assert title_of(item, "paper") == f"000/{name} (paper): {item.title}"
 
 
 def test_rows_of_the_first_networks_are_rows_of_the_whole_sweep(monkeypatch, tmp_path):
@@ -164,4 +170,4 @@ def test_rows_of_the_first_networks_are_rows_of_the_whole_sweep(monkeypatch, tmp
     assert chosen == {key for key, problem in every.items() if problem < 3} and len(chosen) == 3 * 7 * 10
     monkeypatch.setattr(StepSizes, "run", lambda self, at: Found([], {}))
     page = run_item(find("000/figure-5"), "paper", tmp_path, problems=3).page.read_text()
-    assert "3 networks of about 10 million parameters, in place of 100 networks." in page
+    assert "here 3 networks in place of 100</h1>" in page
