@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -145,7 +147,7 @@ def test_pairs_in_order_are_of_one_size_class():
     "name, words",
     [
         ("figure-3", "about 1,000 parameters in place of about 100 million parameters"),
-        ("figure-6", "about 1,000 parameters in place of about 1 million parameters"),
+        ("figure-6", "about 10,000 parameters in place of about 1 million parameters"),
         (
             "figure-8",
             "about 1,000 parameters in place of about 100,000, 1 million, 10 million and 100 million parameters",
@@ -159,6 +161,16 @@ def test_the_title_of_a_small_size_says_which_networks_ran(name, words, monkeypa
     assert title_of(item, "small").endswith(f"; here networks of {words}") and item.state.endswith(words)
     assert f"here networks of {words}</h1>" in run_item(item, "small", tmp_path).page.read_text()
     assert title_of(item, "paper") == f"000/{name} (paper): {item.title}"
+
+
+def test_small_figures_of_different_networks_share_no_run():
+    keys = {
+        number: {key for unit in find(f"000/figure-{number}").sizes["small"].sweep.units() for key in unit.keys}
+        for number in (3, 5, 6, 7, 8)
+    }
+    assert keys[8] == keys[3], "figure 8 is of the same runs"
+    for one, other in combinations((3, 5, 6, 7), 2):
+        assert not keys[one] & keys[other]
 
 
 def test_rows_of_the_first_networks_are_rows_of_the_whole_sweep(monkeypatch, tmp_path):
