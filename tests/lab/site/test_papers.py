@@ -145,3 +145,11 @@ def test_files_of_another_kind_are_one_sentence(results, planted):
         (results / "000-table-1.small.html").write_text("<html><head></head><body></body></html>\n")
     with pytest.raises(ValueError, match=r"^000-table-1\.small is no result of llc-lab paper \(.*\); remove it"):
         papers.read(TABLE, results)
+
+
+def test_a_card_says_what_stands_in_place_of_what_is_printed():
+    item = find("004/figure-5")
+    report = {"claims": [], "settings": item.sizes["small"].to_dict(), "rows": "all with this engine"}
+    text = papers.card(papers.Result(item, Path("numbers.json"), report, "runs.", "", None))
+    title = text.splitlines()[3]
+    assert title.startswith("The same for other tables; here wine (scikit-learn") and "in place of boston, " in title
