@@ -89,7 +89,9 @@ def _priced(chosen: list[Item], options: argparse.Namespace) -> int:
 def unpriced(options: argparse.Namespace) -> str:
     """What a price must add where a device or a number of workers is asked for: rates are the processor's, with all its cores."""
     device = f"; that is the processor, {options.device} is not priced" if options.device not in (None, "cpu") else ""
-    return device + (f"; with all cores, --workers {options.workers} is not priced" if options.workers is not None else "")
+    return device + (
+        f"; with all cores, --workers {options.workers} is not priced" if options.workers is not None else ""
+    )
 
 
 def _beside_one_another(chosen: list[Item], options: argparse.Namespace) -> list[str]:
