@@ -83,9 +83,9 @@ class Kind(Enum):
         "Give another step size, or leave it automatic.",
     )
     ROUNDING = Words(
-        "Rounding alone shifts nβ·ΔL by {size:.2g}, {share:.0%} of the estimate: the layers' sizes are too far apart for this "
-        "precision.",
-        "Use float64 precision.",
+        "Rounding alone shifts nβ·ΔL by {size:.2g}, {share:.0%} of the estimate: large numbers cancel here, and this precision "
+        "has too few digits.",
+        "Use float64 precision, or scale data and layers to sizes about 1.",
     )
     SPIKES = Words(
         "One draw in a thousand carries {share:.0%} of the estimate: the step throws chains out, and they come back.",

@@ -28,6 +28,7 @@ from llc_core.potentials.module.parameters import choose, frozen_copy, uncompile
 from llc_core.potentials.module.passes.any_module import Position
 from llc_core.potentials.module.passes.layers import Dense
 from llc_core.potentials.module.place import Place, as_inputs
+from llc_core.potentials.module.rounding import rounding_of
 from llc_core.potentials.module.trial import settle
 
 CHUNK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31, "mps": 1 << 29}
@@ -279,8 +280,16 @@ class NetworkPotential(Potential):
 
     def rough_hvp(self, delta: Tensor, vector: Tensor) -> Tensor:
         """The same over as few of these rows as fit into CURVATURE_BYTES, but for the first FEWEST_ROWS."""
+        return self._hvp(delta, vector, self._few_rows)
+
+    @property
+    def _few_rows(self) -> int:
         few = max(FEWEST_ROWS, CURVATURE_BYTES // self._row_bytes)
-        return self._hvp(delta, vector, min(CURVATURE_ROWS, self.samples, few))
+        return min(CURVATURE_ROWS, self.samples, few)
+
+    def rounding(self, delta: Tensor) -> Tensor | None:
+        """As the base has it, by as many rows as `rough_hvp` takes: losses that are large beside their differences lose digits."""
+        return rounding_of(self, delta, self._few_rows)
 
     def _hvp(self, delta: Tensor, vector: Tensor, rows: int) -> Tensor:
         place = self._place(delta)
