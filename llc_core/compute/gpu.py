@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from types import FunctionType, MethodType
 from typing import Any
@@ -65,6 +68,23 @@ def kernel_agrees(device: torch.device) -> bool:
     return bool((made - normals(seed, step, shape, torch.float64)).abs().max() < ROUNDING)
 
 
+_rows_are_compiled: ContextVar[bool] = ContextVar("rows are compiled", default=False)
+
+
+@contextmanager
+def compiling_rows() -> Iterator[None]:
+    """What is drawn in here is for a run of compiled steps: rows that are made in each of them are compiled too."""
+    before = _rows_are_compiled.set(True)
+    try:
+        yield
+    finally:
+        _rows_are_compiled.reset(before)
+
+
+def rows_are_compiled() -> bool:
+    return _rows_are_compiled.get()
+
+
 class Beside:
     """Work on a stream of its own: a GPU does it beside what is begun after it, until somebody waits. A CPU does it at once."""
 
@@ -96,3 +116,28 @@ def torch_compiled(method: Callable[..., Any]) -> Callable[..., Any]:
         plain.__code__.replace(), plain.__globals__, plain.__name__, plain.__defaults__, plain.__closure__
     )
     return torch.compile(MethodType(copy, method.__self__), dynamic=False)
+
+
+class CompiledIfPossible:
+    """A bound method by `torch_compiled`. Where the compiler fails, at the first call and before anything is written, `plain` goes on.
+
+    what: begins the sentence that says so.  plain: takes the same and does the same; None: the method as it is written.
+    """
+
+    def __init__(self, what: str, method: Callable[..., Any], plain: Callable[..., Any] | None = None):
+        self._what, self._plain = what, plain or method
+        self._do = torch_compiled(method)
+        self._done = False
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            found = self._do(*arguments)
+        except RuntimeError as error:  # of all that torch's compiler raises it is the base
+            if self._done or isinstance(error, torch.OutOfMemoryError):
+                raise
+            why = next(iter(str(error).splitlines()), type(error).__name__)
+            warnings.warn(f"{self._what} could not be compiled ({why}); it goes on uncompiled.", stacklevel=2)
+            self._do = self._plain
+            found = self._do(*arguments)
+        self._done = True
+        return found

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Literal
 
 import torch
 
+from llc_core.compute.gpu import compiling_rows
 from llc_core.engine.setup import Setup
 from llc_core.potentials.base import Batch
 
@@ -16,9 +18,10 @@ class Batches:
     probe: random numbers for the Hessian's diagonal; None: the sampler does not ask for it.
     hvp: whether the sampler asks for products with the Hessian.
     generators: all that a step's energy draws from.
+    compiled: whether steps are, and with them the rows that are made in each of them.
     """
 
-    def __init__(self, setup: Setup):
+    def __init__(self, setup: Setup, compiled: bool = False):
         self.problem, self.gradient, self.batch_size = setup.problem, setup.gradient, setup.batch_size
         # Settings share batches: common random numbers make their differences sharp.
         self.chains, self.dtype = setup.groups.problems * setup.groups.chains, setup.like.dtype
@@ -27,6 +30,7 @@ class Batches:
         self._batch, self._metric = setup.streams["batch"], setup.streams["metric"]
         self.probe = setup.streams["hessian"] if setup.sampler.needs_hessian_diagonal else None
         self.hvp = setup.sampler.needs_hvp
+        self.compiled = compiled
         self.generators = [setup.streams[name] for name in ("batch", "metric", "hessian")]
 
     def draw(self) -> Batch | None:
@@ -45,4 +49,5 @@ class Batches:
     def _draw(self, gradient: str, stream: torch.Generator) -> Batch | None:
         if gradient == "full":
             return None
-        return self.problem.draw(stream, self.chains, self.batch_size, gradient, self.dtype)
+        with compiling_rows() if self.compiled else nullcontext():
+            return self.problem.draw(stream, self.chains, self.batch_size, gradient, self.dtype)

@@ -23,10 +23,11 @@ from llc_core.samplers import MetropolisSampler
 
 def choose(setup: Setup, notes: list[str]) -> Stepper:
     """notes: sentences for the user are added to it."""
-    target, sampler, batches, seed = setup.target, setup.sampler, Batches(setup), setup.noise_seed
+    target, sampler, seed = setup.target, setup.sampler, setup.noise_seed
     shape = setup.groups.count, setup.problem.dim, setup.like
     numbers, known = setup.groups.count * setup.problem.dim, isinstance(setup.problem, LinearPotential)
     way = way_of(setup.like, numbers, setup.planned_steps, known)
+    batches = Batches(setup, compiled=way == "fused")
     counts = setup.config.histogram is not None
     blocks = NoiseInBlocks(*shape, setup.streams["noise"])
     if sampler.needs_conditionals:

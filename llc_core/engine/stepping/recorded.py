@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.compute.gpu import Beside, makes_normals, torch_compiled
+from llc_core.compute.gpu import Beside, CompiledIfPossible, makes_normals
 from llc_core.compute.philox import normals
 from llc_core.engine.stepping.base import Step, Stepper, Watch
 from llc_core.engine.stepping.batches import Batches
@@ -134,8 +134,8 @@ class UpdateInPlace:
 
     def __init__(self, sampler: Sampler, seed: int, fused: bool):
         self.sampler, self.seed = sampler, seed
-        self._write: Callable[..., None] = torch_compiled(self._update) if fused else self._update
-        self._compiled = not fused
+        write = self._update
+        self._write: Callable[..., None] = CompiledIfPossible("The update", write) if fused else write
         self._noise: Tensor | None = None
         self._beside: Beside | None = None
 
@@ -150,20 +150,9 @@ class UpdateInPlace:
         self._beside.begin(partial(fill_normals, self._noise, self.seed, count))
 
     def __call__(self, state: State, energy: Energy, count: Tensor, hp: Hp) -> None:
-        """Where the compiler fails, at the first step and before anything is written, the update goes on uncompiled."""
         if self._beside is not None:
             self._beside.wait()
-        arguments = state, energy, self._noise, count, hp
-        try:
-            self._write(*arguments)
-        except RuntimeError as error:  # of all that torch's compiler raises it is the base
-            if self._compiled or isinstance(error, torch.OutOfMemoryError):
-                raise
-            why = next(iter(str(error).splitlines()), type(error).__name__)
-            warnings.warn(f"The update could not be compiled ({why}); it goes on uncompiled.", stacklevel=2)
-            self._write = self._update
-            self._write(*arguments)
-        self._compiled = True
+        self._write(state, energy, self._noise, count, hp)
 
     def _update(self, state: State, energy: Energy, noise: Tensor | None, count: Tensor, hp: Hp) -> None:
         delta = state["delta"]

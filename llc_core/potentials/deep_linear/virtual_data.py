@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from llc_core.compute.gpu import gpu_stepping, torch_compiled
+from llc_core.compute.gpu import CompiledIfPossible, rows_are_compiled
 from llc_core.compute.philox import MOST_PLACES, fill, fill_uniforms, normals_at, uniforms_at
 from llc_core.compute.philox_layout import GROUP
 from llc_core.compute.precision import SINGLE, lasting
@@ -26,8 +26,8 @@ class VirtualData(LinearData):
 
     x_ij is the uniform and noise_ij the normal number at place i·N + j and i·outputs + j of a stream of the seed
     (`llc_core.compute.philox`), in single precision: the same rows on every device, up to rounding. On a CPU a compiled loop
-    makes them. On a GPU it takes some 400 small operations; LLC_LAB_GPU=fused compiles them into two or three kernels if rows
-    are made in every step. The full-data moments take one pass over all n rows.
+    makes them. On a GPU it takes some 400 small operations; where a run's steps are compiled (`llc_core.compute.gpu.way_of`), so
+    are the rows that are made in each of them, into two or three kernels. The full-data moments take one pass over all n rows.
 
     Raises ValueError where n rows have more numbers than a stream.
     """
@@ -73,17 +73,10 @@ class VirtualData(LinearData):
     def rows_at(self, index: Tensor, dtype: torch.dtype, in_step: bool = False, seeds: Seeds | None = None) -> Tensor:
         """seeds: of other networks' data, [C] for C rows of indices."""
         x_seed, noise_seed = self.seeds_on(index.device) if seeds is None else seeds
-        if in_step and gpu_stepping() == "fused":
-            make = _fused(self.inputs, self.outputs, self.noise_std, index.device, index.shape)
-            return make(x_seed, noise_seed, index).to(dtype)
-        maker = Maker(self.inputs, self.outputs, self.noise_std)
-        each = max(1, LEARNT_NUMBERS * len(index) // max(1, index.numel() * (self.inputs + self.outputs)))
-        if len(x_seed) == 1:
-            x_seed, noise_seed = x_seed.expand(len(index)), noise_seed.expand(len(index))
-        # In blocks, since intermediate results take a dozen times the memory of the result.
-        parts = zip(x_seed.split(each), noise_seed.split(each), index.split(each), strict=True)
-        made = [maker.made(*part) for part in parts]
-        return (made[0] if len(made) == 1 else torch.cat(made)).to(dtype)
+        kind = self.inputs, self.outputs, self.noise_std
+        compiled = in_step and rows_are_compiled()
+        make = _fused(*kind, index.device, index.shape) if compiled else Maker(*kind).made_in_blocks
+        return make(x_seed, noise_seed, index).to(dtype)
 
     def run(self, start: int, size: int, device: torch.device, dtype: torch.dtype) -> Tensor:
         first = min(size, self.rows - start)
@@ -133,13 +126,23 @@ class Maker:
         noise = normals_at(seed[1], place * self.outputs + columns[: self.outputs], torch.float32) * self.noise_std
         return torch.cat([(unit - 0.5) * (2 * INPUT_RANGE), noise, noise.square().sum(dim=-1, keepdim=True)], dim=-1)
 
+    def made_in_blocks(self, x_seed: Tensor, noise_seed: Tensor, row: Tensor) -> Tensor:
+        """The same. Intermediate results take a dozen times the memory of the result."""
+        each = max(1, LEARNT_NUMBERS * len(row) // max(1, row.numel() * (self.inputs + self.outputs)))
+        if len(x_seed) == 1:
+            x_seed, noise_seed = x_seed.expand(len(row)), noise_seed.expand(len(row))
+        parts = zip(x_seed.split(each), noise_seed.split(each), row.split(each), strict=True)
+        made = [self.made(*part) for part in parts]
+        return made[0] if len(made) == 1 else torch.cat(made)
+
 
 @lru_cache(maxsize=64)
 def _fused(
     inputs: int, outputs: int, noise_std: float, device: torch.device, shape: torch.Size
 ) -> Callable[..., Tensor]:
     """`Maker.made` compiled for one shape: networks of one kind share it."""
-    return torch_compiled(Maker(inputs, outputs, noise_std).made)
+    maker = Maker(inputs, outputs, noise_std)
+    return CompiledIfPossible("What makes rows", maker.made, maker.made_in_blocks)
 
 
 def _fill_normals(out: Tensor, seed: int, start: int) -> Tensor:

@@ -201,7 +201,7 @@ def test_where_the_compiler_fails_the_update_goes_on_uncompiled(linear, monkeypa
     monkeypatch.setenv("LLC_LAB_GPU", "graphs")
     recorded = results(config_of(linear, "RMSPropSGLD", steps=60), linear)
     monkeypatch.setenv("LLC_LAB_GPU", "fused")
-    monkeypatch.setattr("llc_core.engine.stepping.recorded.torch_compiled", no_compiler)
+    monkeypatch.setattr("llc_core.compute.gpu.torch_compiled", no_compiler)
     with pytest.warns(UserWarning, match=r"could not be compiled \(no C compiler found\); it goes on uncompiled"):
         uncompiled = results(config_of(linear, "RMSPropSGLD", steps=60), linear)
     np.testing.assert_array_equal(recorded[0], uncompiled[0])

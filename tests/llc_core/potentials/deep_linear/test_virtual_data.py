@@ -13,9 +13,11 @@ import torch
 from compiler import needs_compiler
 from rounding import likely
 
-from llc_core import DeepLinearFamily, DeepLinearNetwork, estimate
+from llc_core import DeepLinearFamily, DeepLinearNetwork, RunConfig, estimate
+from llc_core.compute.gpu import CompiledIfPossible, compiling_rows
 from llc_core.compute.philox import fill_uniforms, uniforms_at
 from llc_core.compute.philox_layout import GROUP
+from llc_core.engine.run import Run
 from llc_core.potentials import build
 from llc_core.potentials.deep_linear import data as dln_data
 from llc_core.potentials.deep_linear import virtual_data as dln_virtual
@@ -129,18 +131,88 @@ def test_inputs_and_noise_come_from_streams_of_their_own():
 
 @pytest.mark.slow
 @needs_compiler
-def test_compiled_rows_are_the_written_ones(monkeypatch):
+def test_compiled_rows_are_the_written_ones():
     """Of ten kinds of data: torch by itself stops after eight shapes."""
-    monkeypatch.setenv("LLC_LAB_GPU", "fused")
     index = torch.tensor([[5, 4999, 17], [0, 1, 2]])
     with torch._dynamo.config.patch(recompile_limit=1, accumulated_recompile_limit=1, fail_on_recompile_limit_hit=True):
         for last in (2, 3):
             one, other = (network(widths=(4, last), seed=seed).data for seed in (0, 1))
             before = dln_virtual._fused.cache_info().misses
             for data in (one, other):
-                made = data.rows_at(index, torch.float32, in_step=True)
+                with compiling_rows():
+                    made = data.rows_at(index, torch.float32, in_step=True)
                 torch.testing.assert_close(made, data.rows_at(index, torch.float32), **SINGLE)
             assert dln_virtual._fused.cache_info().misses == before + 1, "networks of one shape share it"
+
+
+@pytest.fixture
+def rows_in_steps(monkeypatch):
+    """Rows are drawn as on a GPU: in every step, those of all chains together, and no moments are kept."""
+
+    def draw(self, generator, chains, size, gradient, dtype):
+        gather = self._gather if isinstance(self, DeepLinearFamily) else self.data.gather
+        return self._draw_together(gather(generator, chains, size, dtype), gradient)
+
+    for kind in (DeepLinearNetwork, DeepLinearFamily):
+        monkeypatch.setattr(kind, "draw", draw)
+
+
+def stepped(problem, way, monkeypatch, steps=3):
+    """A run for which this way to step was chosen."""
+    monkeypatch.setattr("llc_core.engine.stepping.choose.way_of", lambda *given, **more: way)
+    config = RunConfig(
+        problem=problem.to_dict(), sampler={"name": "SGLD", "step_size": 1e-9}, gradient="minibatch", batch_size=40, steps=30
+    )  # fmt: skip
+    current = Run(config, problem)
+    current.advance(steps)
+    return current
+
+
+@pytest.mark.parametrize("way", ["plain", "graphs", "fused"])
+@pytest.mark.parametrize("kind", ["network", "family"])
+def test_rows_are_compiled_where_the_update_is(kind, way, rows_in_steps, monkeypatch):
+    """Whatever the environment says: what counts is what was chosen for the run."""
+    compiled, written = [], CompiledIfPossible.__init__
+
+    def planted(self, what, method, plain=None):
+        written(self, what, method, plain)
+        compiled.append(what)
+        self._do = plain or method  # no compiler is asked
+
+    monkeypatch.delenv("LLC_LAB_GPU", raising=False)
+    monkeypatch.setattr(CompiledIfPossible, "__init__", planted)
+    dln_virtual._fused.cache_clear()
+    problem = network() if kind == "network" else DeepLinearFamily([network(seed=seed) for seed in range(2)])
+    stepped(problem, way, monkeypatch)
+    dln_virtual._fused.cache_clear()
+    assert compiled == (["The update", "What makes rows"] if way == "fused" else [])
+    index = torch.tensor([[5, 17]])
+    network().data.rows_at(index, torch.float32, in_step=True)
+    assert len(compiled) == (2 if way == "fused" else 0), "outside of such a run they are as they were"
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_a_run_on_compiled_rows_is_that_on_written_ones(rows_in_steps, monkeypatch):
+    """Rows are right to 1e-6; those of another step would show at once."""
+    ends = [stepped(network(), way, monkeypatch, 30).displacements for way in ("graphs", "fused")]
+    np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-4 * np.abs(ends[0]).max())
+
+
+def test_where_the_compiler_fails_rows_are_made_as_written(rows_in_steps, monkeypatch):
+    def no_compiler(method):
+        def fail(*arguments):
+            raise RuntimeError("no C compiler found\nand a long story")
+
+        return fail
+
+    usual = stepped(network(), "graphs", monkeypatch).displacements
+    monkeypatch.setattr("llc_core.compute.gpu.torch_compiled", no_compiler)
+    dln_virtual._fused.cache_clear()
+    with pytest.warns(UserWarning, match=r"What makes rows could not be compiled \(no C compiler found\); it goes on"):
+        found = stepped(network(), "fused", monkeypatch).displacements
+    dln_virtual._fused.cache_clear()
+    np.testing.assert_array_equal(found, usual)
 
 
 def test_rows_are_made_in_blocks(monkeypatch):
