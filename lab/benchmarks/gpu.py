@@ -5,15 +5,19 @@ every part of that call.
 with itself; a test does so at the smallest size, so that the script works when a card is there.
 
 Checks: the kernel of normals against `llc_core.compute.philox` in float64, the tests of a GPU, and λ̂ of two samplers beside a
-processor's, by the way to step that long runs take by default. Times: a step of SGLD and of RMSProp-SGLD by default settings, in classes of 100,000, a million and 100 million
-parameters, beside the roofline of ceilings that are measured in the same call (`lab.benchmarks.speed.deep_linear.roofline`: 16 bytes a
-parameter for SGLD, 24 for RMSProp-SGLD), the ways to step side by side at 100,000 and a million parameters, the paper's hours, a loop written by hand in torch, and blackjax where it is installed: if JAX has the kind of device that torch has.
-A part that would begin after --minutes is left out and named.
+processor's, by the way to step that long runs take by default. Times: a step of SGLD and of RMSProp-SGLD by default settings, in
+classes of 100,000, a million and 100 million parameters, beside the roofline of ceilings that are measured in the same call
+(`lab.benchmarks.speed.deep_linear.roofline`: 16 bytes a parameter for SGLD, 24 for RMSProp-SGLD). Of each there is a line for full
+gradients, and one for what the paper's size of paper 000's item on this class runs: minibatches of rows that are made in the step. The
+paper's hours stand beside the second. Then the ways to step side by side at 100,000 and a million parameters, a loop written by hand in
+torch, and blackjax where it is installed: if JAX has the kind of device that torch has.
+The parts are asked in a process of their own (`lab.benchmarks.parts`), which ends when --minutes are over: what is left out then is named.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib.util
 import math
 import os
@@ -21,20 +25,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 
 from lab.benchmarks.machine import machine
+from lab.benchmarks.parts import Part, ask, work
 from lab.benchmarks.peers.linear_files import save
-from lab.benchmarks.smoke import parse, running
-from lab.benchmarks.speed.deep_linear.roofline import PAPER_HOURS, best, measure, unit_of
+from lab.benchmarks.smoke import ROOT, parse, running
+from lab.benchmarks.speed.deep_linear.roofline import PAPER_HOURS, Figure, best, measure, printed, unit_of
 from lab.benchmarks.speed.plain_loop import PlainLoop
 from llc_core import DeepLinearNetwork, estimate
 from llc_core.compute.gpu import VARIABLE, WAYS, WORTH_STEPS, makes_normals, way_of
 from llc_core.compute.philox import normals
+from llc_core.sweeps.unit import Unit
 
 CLASSES = ("100K", "1M", "100M")
 COMPARED = ("100K", "1M")
@@ -42,8 +48,10 @@ COMPARED = ("100K", "1M")
 SAMPLERS = ("SGLD", "RMSPropSGLD")
 PEERS_ON = ([100, 80, 120, 60, 100], 4, 500)
 """Widths, chains and rows of a batch in the race with loops of others."""
-TESTS = ("tests/llc_core/compute", "tests/llc_core/engine/test_gpu.py")
+TESTS = ("tests/llc_core/engine/test_gpu.py", "tests/llc_core/compute")
 TESTS_TAKE = 150
+PYTEST = ("-o", "addopts=--import-mode=importlib -p no:cacheprovider", "-v", "--tb=no", "-m", "not slow")
+"""As pyproject.toml has it, without what a borrowed machine does not have."""
 PLACES = (2, 4, 250_001)
 
 
@@ -57,6 +65,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the fastest counts")
     parser.add_argument("--chain-steps", type=int, default=4000, help="steps of the chains behind λ̂")
     parser.add_argument("--out", type=Path, default=Path("gpu.md"))
+    parser.add_argument("--parts", nargs="+", help="print these parts alone, without a limit and without a table")
     options = parse(
         parser,
         globals(),
@@ -68,35 +77,37 @@ def main() -> None:
         COMPARED=("1K",),
         PEERS_ON=([6, 5, 4], 2, 50),
     )
-    begun = time.monotonic()
-    device = torch.device(options.device)
-    table = Table(options.out)
+    parts = parts_of(options)
+    if options.parts:
+        return work(parts, options.parts)
+    begun, table = time.monotonic(), Table(options.out)
     table.add(f"Machine: {machine()}. `python -m lab.benchmarks.gpu {' '.join(sys.argv[1:])}`.", "")
     table.add("| question | answer |", "|---|---|")
-    parts: list[tuple[str, Callable[[], Iterator[str]]]] = [
-        ("normals", lambda: check_normals(device)),
-        ("tests of a GPU", run_tests),
-        *((f"λ̂ of {name}", lambda name=name: check_llc(name, device, options.chain_steps)) for name in SAMPLERS),
-        *(
-            (f"{size} {name}", lambda size=size, name=name: step(size, name, options))
-            for size in options.classes
-            for name in reversed(SAMPLERS)
-        ),
-        *((f"{size} {SAMPLERS[-1]}, ways to step", lambda size=size: side_by_side(size, options)) for size in COMPARED),
-        ("loops of others", lambda: peers(device, options.steps, options.rounds)),
-    ]
-    for name, part in parts:
-        if time.monotonic() - begun > 60 * options.minutes:
-            table.add(f"| {name} | not asked: {options.minutes:g} minutes were over |")
-            continue
-        try:
-            for line in part():
-                table.add(f"| {name} | {line} |")
-        except Exception as error:  # what fails is an answer, and the other parts are still wanted
-            table.add(
-                f"| {name} | failed: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''} |"
-            )
+    command = [sys.executable, "-m", "lab.benchmarks.gpu", *sys.argv[1:], "--parts"]
+    ask(list(parts), lambda names: [*command, *names], 60 * options.minutes, table.add)
     print(f"{time.monotonic() - begun:.0f} s; written to {options.out}")
+
+
+def parts_of(options: argparse.Namespace) -> dict[str, Part]:
+    """By their names: checks first, then the sampler that is asked to be fast, the other one last."""
+    device, fast, other = torch.device(options.device), SAMPLERS[-1], SAMPLERS[0]
+    steps: dict[str, dict[str, Part]] = {
+        name: {
+            f"{size} {name}, {kind}": lambda size=size, name=name, timed=timed: timed(size, name, options)
+            for size in options.classes
+            for kind, timed in (("as in the paper", as_printed), ("full gradients", full))
+        }
+        for name in SAMPLERS
+    }
+    return {
+        "normals": lambda: check_normals(device),
+        "tests of a GPU": run_tests,
+        **{f"λ̂ of {name}": lambda name=name: check_llc(name, device, options.chain_steps) for name in SAMPLERS},
+        **steps[fast],
+        "loops of others": lambda: peers(device, 10 * options.steps, options.rounds),
+        **{f"{size} {fast}, ways to step": lambda size=size: side_by_side(size, options) for size in COMPARED},
+        **steps[other],
+    }
 
 
 class Table:
@@ -131,15 +142,20 @@ def run_tests() -> Iterator[str]:
     if running() or importlib.util.find_spec("pytest") is None:
         yield "not asked"
         return
-    asked = [sys.executable, "-m", "pytest", "-q", *TESTS]
+    asked = [sys.executable, "-m", "pytest", *PYTEST, *TESTS]
+    around = {**os.environ, "COLUMNS": "300"}  # so that a reason is not cut off
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=TESTS_TAKE, check=False)
-    except subprocess.TimeoutExpired:
-        yield f"not over after {TESTS_TAKE} s"
-        return
-    lines = done.stdout.strip().splitlines()
-    yield from (line for line in lines if line.startswith(("FAILED", "ERROR")))
-    yield next((line for line in reversed(lines) if " in " in line), f"ended with {done.returncode}").strip("= ")
+        done = subprocess.run(
+            asked, cwd=ROOT, env=around, capture_output=True, text=True, timeout=TESTS_TAKE, check=False
+        )
+        text, end = done.stdout, f"ended with {done.returncode}"
+    except subprocess.TimeoutExpired as late:
+        text = late.stdout.decode() if isinstance(late.stdout, bytes) else late.stdout or ""
+        end = f"not over after {TESTS_TAKE} s"
+    lines = text.splitlines()
+    yield from [line for line in lines if line.startswith(("FAILED", "ERROR"))] or [x for x in lines if " FAILED " in x]
+    counts = {word: text.count(f" {word} ") for word in ("PASSED", "SKIPPED", "FAILED")}
+    yield ", ".join(f"{count} {word.lower()}" for word, count in counts.items() if count) + f"; {end}"
 
 
 def check_llc(name: str, device: torch.device, steps: int) -> Iterator[str]:
@@ -163,18 +179,51 @@ def check_llc(name: str, device: torch.device, steps: int) -> Iterator[str]:
     )
 
 
-def step(size: str, name: str, options: argparse.Namespace) -> Iterator[str]:
+def full(size: str, name: str, options: argparse.Namespace) -> Iterator[str]:
     """By the default way to step and precision of products."""
     settings = 1 if size == "100M" else options.settings
+    free()
     found = measure(unit_of(size, name, settings, 4, options.device), options.steps, options.rounds, "float32")
-    speed = found.rows * found.dim / found.seconds
+    yield described(found)
+
+
+def as_printed(size: str, name: str, options: argparse.Namespace) -> Iterator[str]:
+    """What the paper's size of an item runs, by default; with one step size where memory is too small for all."""
+    item, unit = printed(size, name, options.device)
+    found = fitting(unit, options)
+    if found is None:  # the error has gone, and with it what it held
+        yield f"{len(unit.step_sizes)} step sizes as one batch take more memory than there is; one:"
+        unit = unit.of(unit.problems, unit.step_sizes[:1])
+        free()
+        found = measure(unit, options.steps, options.rounds, "float32")
     hours = PAPER_HOURS.get(size) if name == "RMSPropSGLD" else None
-    paper = f"; {hours / 100 / found.beside_paper:.3g} × the paper's speed" if hours else ""
-    yield (
+    rows = f"{found.made:,} numbers of rows made in a step" if found.made else "moments of batches kept"
+    beside = f"; {hours / 100 / found.hours:.3g} × the paper's speed" if hours else ""
+    yield f"as {item}, network {unit.problems[0]}, minibatches, {rows}; {described(found)}{beside}"
+
+
+def fitting(unit: Unit, options: argparse.Namespace) -> Figure | None:
+    """None where there is too little memory."""
+    free()
+    try:
+        return measure(unit, options.steps, options.rounds, "float32")
+    except torch.OutOfMemoryError:
+        return None
+
+
+def described(found: Figure) -> str:
+    speed = found.rows * found.dim / found.seconds
+    return (
         f"{found.dim:,} parameters × {found.rows} chains: {1000 * found.seconds:.4g} ms, {speed:.3g} chain-parameters/s, "
-        f"{found.roof / found.seconds:.0%} of the roofline (products {1000 * found.work / found.rate:.3g} ms, memory "
-        f"{1000 * found.moved / found.bandwidth:.3g} ms); first steps {found.first:.2g} s{paper}"
+        f"{found.roof / found.seconds:.0%} of the roofline (operations {1000 * found.work / found.rate:.3g} ms, memory "
+        f"{1000 * found.moved / found.bandwidth:.3g} ms); first steps {found.first:.2g} s"
     )
+
+
+def free() -> None:
+    """What earlier runs took of the card's memory."""
+    gc.collect()
+    torch.cuda.empty_cache()
 
 
 @contextmanager
@@ -231,6 +280,8 @@ def peers(device: torch.device, steps: int, rounds: int) -> Iterator[str]:
     if importlib.util.find_spec("jax") is None:
         yield "blackjax: JAX is not installed"
         return
+    free()
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes three quarters of a card
     from lab.benchmarks.peers.blackjax_linear import Chains as JaxChains
     from lab.benchmarks.peers.blackjax_linear import blackjax
 

@@ -4,7 +4,8 @@
 precision of products (`llc_core.compute.precision`) is measured in turn. Two ceilings are measured in the same run: products of
 the network's own shapes (operations/s) and a fused multiply-add over vectors of its size (bytes/s). A step must do the
 products, and read and write each parameter's state: 24 bytes for RMSProp-SGLD in float32 (δ, gradient, v read; δ, v written;
-W made for the products). The roofline is operations/ceiling + bytes/ceiling, since the update waits for the gradient.
+W made for the products). The roofline is operations/ceiling + bytes/ceiling, since the update waits for the gradient. Of minibatches
+a step must also make the rows, write and read them, and so their moments: once for all step sizes, which share them.
 
 The first steps of a run record and compile. Their seconds are printed, and for each precision the number of steps after which
 another way has overtaken the plain one. torch keeps compiled code on the disk; here it is made anew for each run, and the
@@ -13,8 +14,8 @@ place (`llc_core.compute.philox`), uncompiled, compiled, by a kernel that makes 
 
 Everything is measured --rounds times; `--steps 10 --rounds 3` suffices for a first look.
 
-The last figure is the time that 50,000 steps of one step size take when --settings of them run as one batch, beside that of
-Hitchcock & Hoogland (GPU hours of 100 problems) for the same class.
+The last figure is the time that 50,000 steps of one step size take when --settings of them run as one batch. Gradients are full: what
+Hitchcock & Hoogland run has minibatches, and `lab.benchmarks.gpu` times that beside their hours.
 """
 
 from __future__ import annotations
@@ -33,14 +34,19 @@ from llc_core.compute import precision as products
 from llc_core.compute.gpu import makes_normals
 from llc_core.compute.philox import normals
 from llc_core.engine.stepping.noise import NoiseByPlace
-from llc_core.sweeps.costs import operations
+from llc_core.potentials.deep_linear.virtual_data import VirtualData
+from llc_core.studies.papers.items import FOLDER, read_item
+from llc_core.studies.papers.local_sampling.step_sizes import StepSizes
 from llc_core.sweeps.unit import Unit
 
 BYTES = {"SGLD": 16, "RMSPropSGLD": 24}
 """A step moves so many for each parameter and chain: W made for the products, δ and the gradient read, δ written; v read and written."""
+MAKING = 20
+"""Operations that make a number of a row, about: Philox's seven rounds of eight serve four of them, and each is then brought to its
+law. They count at the rate of products, which is more than a card has for them, so that the floor is one."""
 FIRST = 10
 """Steps in which recordings are made and code is compiled."""
-PAPER_HOURS = {"100K": 0.9, "1M": 3.5}
+PAPER_HOURS = {"100K": 0.9, "1M": 3.5, "10M": 5.0, "100M": 7.0}
 """GPU hours of 100 problems of 50,000 steps in Hitchcock & Hoogland."""
 PAPER_STEPS = 50_000
 
@@ -91,6 +97,7 @@ class Figure(NamedTuple):
 
     rate, bandwidth: the ceilings, in operations/s and bytes/s.  work, moved: operations and bytes of a step.
     first, seconds: of the first FIRST steps, and of a later one.  settings, rows, dim: step sizes, chains of all of them, parameters.
+    made: numbers of the data that are made in a step.
     """
 
     rate: float
@@ -102,6 +109,7 @@ class Figure(NamedTuple):
     settings: int
     rows: int
     dim: int
+    made: int
 
     @property
     def roof(self) -> float:
@@ -109,7 +117,7 @@ class Figure(NamedTuple):
         return self.work / self.rate + self.moved / self.bandwidth
 
     @property
-    def beside_paper(self) -> float:
+    def hours(self) -> float:
         """Hours of one setting's 50,000 steps."""
         return PAPER_STEPS * self.seconds / self.settings / 3600
 
@@ -125,6 +133,21 @@ def unit_of(size_class: str, sampler: str, settings: int, chains: int, device: s
     return unit
 
 
+def printed(size_class: str, sampler: str, device: str) -> tuple[str, Unit]:
+    """The item of paper 000 on this class, and what its paper size runs as one batch on the network nearest to the mean size.
+
+    Of a class that the paper has not, the first such item has the settings.
+    """
+    found = {path.stem: read_item(path).sizes["paper"] for path in sorted((FOLDER / "000").glob("figure-*.toml"))}
+    sweeps = {name: study.sweep for name, study in found.items() if isinstance(study, StepSizes)}
+    name = next((name for name, sweep in sweeps.items() if sweep.size_class == (size_class,)), next(iter(sweeps)))
+    spec = sweeps[name].replace(size_class=[size_class], device=device, together=1)
+    units = [unit for unit in spec.units() if unit.sampler["name"] == sampler]
+    sizes = [sum(a * b for a, b in unit.problem_class.layers(unit.problems[0])) for unit in units]
+    mean = sum(sizes) / len(sizes)
+    return f"000/{name}", min(zip(sizes, units, strict=True), key=lambda each: abs(each[0] - mean))[1]
+
+
 def measure(unit: Unit, steps: int, rounds: int, precision: str) -> Figure:
     """A unit by the way to step and the precision that the environment asks for."""
     torch.compiler.reset()
@@ -137,20 +160,38 @@ def measure(unit: Unit, steps: int, rounds: int, precision: str) -> Figure:
     bandwidth = copy_rate(rows * problem.dim, device, rounds)
     first = best(lambda: run.advance(FIRST), device, rounds=1, warm=False)
     seconds = best(lambda: run.advance(steps), device, rounds) / steps
-    work, moved = operations(unit) / unit.settings["steps"], BYTES[unit.sampler["name"]] * rows * problem.dim
-    return Figure(rate, bandwidth, work, moved, first, seconds, len(run.settings), rows, problem.dim)
+    made, work, moved = floors(unit, problem)
+    return Figure(rate, bandwidth, work, moved, first, seconds, len(run.settings), rows, problem.dim, made)
+
+
+def floors(unit: Unit, problem: DeepLinearNetwork) -> tuple[int, float, float]:
+    """Numbers of the data that a step makes, and the operations and bytes that it cannot do without, in single precision."""
+    asked, data = unit.workload, problem.data
+    chains = asked.chains * asked.settings
+    work = unit.problem_class.step_operations(unit.problems[0], asked) * chains
+    moved = float(BYTES[unit.sampler["name"]] * chains * problem.dim)
+    if asked.gradient == "full":
+        return 0, work, moved
+    size, row = asked.batch_size or problem.batch_size, data.inputs + data.outputs
+    moments = 4.0 * asked.chains * data.inputs * row
+    if data.kept_count(size, asked.on_gpu):
+        return 0, work, moved + moments  # read from their table
+    numbers = asked.chains * size * row
+    made = numbers if isinstance(data, VirtualData) else 0
+    work, moved = work + MAKING * made, moved + 4.0 * (numbers + made)
+    if size < data.inputs:  # products go through the rows
+        return made, work, moved
+    return made, work + 2.0 * numbers * data.inputs, moved + 2 * moments
 
 
 def described(unit: Unit, found: Figure, precision: str, way: str) -> str:
-    text = (
+    return (
         f"{unit.size_class} problem {unit.problems[0]}, {found.dim:,} parameters × {found.rows} chains, products {precision}, steps {way}\n"
         f"ceilings {found.rate / 1e12:.3g} TFLOP/s, {found.bandwidth / 1e9:.4g} GB/s; a step {1000 * found.seconds:.4g} ms: "
         f"{found.work / found.seconds / 1e12:.3g} TFLOP/s, {found.moved / found.seconds / 1e9:.4g} GB/s, "
         f"{found.roof / found.seconds:.0%} of the roofline ({1000 * found.roof:.4g} ms); the first {FIRST} steps {found.first:.3g} s\n"
-        f"{PAPER_STEPS:,} steps of one setting take {3600 * found.beside_paper:.4g} s"
+        f"{PAPER_STEPS:,} steps of one setting take {3600 * found.hours:.4g} s"
     )
-    hours = PAPER_HOURS.get(str(unit.size_class))
-    return f"{text}, {hours / 100 / found.beside_paper:.3g} times less than in the paper" if hours else text
 
 
 def noise_alone(shape: tuple[int, int, int], device: torch.device, rounds: int, compiled: bool) -> None:

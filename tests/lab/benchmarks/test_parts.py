@@ -1,0 +1,90 @@
+"""Parts of a benchmark that hang, fail or take their process with them, before one that does not."""
+
+import os
+import sys
+import time
+
+import pytest
+
+from lab.benchmarks.parts import ask, work
+
+SCRIPT = """
+import os, subprocess, sys, time
+from lab.benchmarks.parts import work
+
+def fine():
+    yield "right"
+
+def fails():
+    yield "half"
+    raise ValueError("no such thing\\nand a long story")
+
+def dies():
+    os._exit(3)
+    yield
+
+def hangs():
+    yield str(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid)
+    time.sleep(600)
+
+work({"fine": fine, "fails": fails, "dies": dies, "hangs": hangs, "last": fine}, sys.argv[1:])
+"""
+
+
+def command(names):
+    return [sys.executable, "-c", SCRIPT, *names]
+
+
+def is_there(process):
+    """Whether it still works; one that has ended may wait to be read off."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="processes are looked for in /proc")
+def test_no_part_costs_another_its_answer():
+    lines = []
+    ask(["fine", "fails", "dies", "hangs", "last"], command, 12, lines.append)
+    assert lines[:4] == [
+        "| fine | right |",
+        "| fails | half |",
+        "| fails | failed: ValueError: no such thing |",
+        "| dies | failed: its process ended with 3 |",
+    ]
+    begun, ended, *rest = lines[4:]
+    assert ended.startswith("| hangs | ended after ") and rest == ["| last | right |"]
+    started = int(begun.split("|")[2])
+    until = time.monotonic() + 5
+    while is_there(started) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_there(started), "what a part has started ends with it"
+
+
+def test_it_ends_when_its_time_is_over_and_names_what_was_left_out():
+    lines, begun = [], time.monotonic()
+    ask(["hangs", "fine", "hangs", "last"], command, 1.5, lines.append)
+    assert time.monotonic() - begun < 6
+    said = [line for line in lines if " | ended after " in line or " | not asked: 0.025 minutes were over |" in line]
+    assert said and said[-1].startswith(("| last ", "| hangs ")) and len({line.split("|")[1] for line in lines}) == 3
+
+
+def test_without_time_nothing_is_begun():
+    lines = []
+    ask(["fine", "last"], lambda names: pytest.fail("a process"), 0, lines.append)
+    assert lines == ["| fine | not asked: 0 minutes were over |", "| last | not asked: 0 minutes were over |"]
+
+
+def test_a_card_that_has_failed_is_asked_by_another_process(capsys):
+    """After such an error whatever the process asks of the card fails."""
+
+    def fails():
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+        yield
+
+    with pytest.raises(SystemExit):
+        work({"one": fails, "other": fails}, ["one", "other"])
+    assert capsys.readouterr().out.count("illegal memory access") == 1
