@@ -20,13 +20,13 @@ NEWER_PIP := "pip>=24"
 	$(BIN)/python -m compileall -qq -j 0 .venv/lib/python3*/site-packages || true
 	@touch .venv/.ready
 
-# The engine alone, as `pip install llc-lab` brings it, and what its tests need. They import a part of it once, so that to compile
-# all of it took two thirds of the time.
+# The engine alone, as `pip install llc-lab` brings it, and what its tests need, with triton (200 MB, five seconds) for those of the
+# kernel of a GPU. They import a part of it once, so that to compile all of it took two thirds of the time.
 .venv-core/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-core
 	$(CORE)/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWER_PIP)
 	$(CORE)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	$(CORE)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[test]"
+	$(CORE)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt -e ".[test,kernels]"
 	@touch .venv-core/.ready
 
 app: env

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 BEGINS = "> "
+LEAST = 20.0
+"""Seconds: a process has then begun, and most parts are answered."""
 Part = Callable[[], Iterator[str]]
 
 
@@ -38,8 +40,8 @@ def ask(
 ) -> None:
     """`add` the answers of all parts as they come, and after so many seconds what was left out.
 
-    command: of a process that does `work` on parts. A part may take half of the time that is left, and the last one all of it;
-    after one that takes longer, or ends its process, another process goes on.
+    command: of a process that does `work` on parts. A part may take half of the time that is left, and LEAST at any rate; after one
+    that takes longer, or ends its process, another process goes on.
     """
     until, left = time.monotonic() + seconds, list(names)
     while left and time.monotonic() < until:
@@ -53,7 +55,7 @@ def _follow(names: Sequence[str], command: Sequence[str], until: float, add: Cal
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process, lines), daemon=True).start()
-    at, begun, limit = 0, time.monotonic(), _limit(len(names), until)
+    at, begun, limit = 0, time.monotonic(), _limit(until)
     try:
         while True:
             line = lines.get(timeout=max(0.0, limit - time.monotonic()))
@@ -61,7 +63,7 @@ def _follow(names: Sequence[str], command: Sequence[str], until: float, add: Cal
                 break
             if line.startswith(BEGINS):
                 at, begun = names.index(line.removeprefix(BEGINS)), time.monotonic()
-                limit = _limit(len(names) - at, until)
+                limit = _limit(until)
             elif line.startswith("| "):
                 add(line)
         if process.wait():
@@ -69,15 +71,15 @@ def _follow(names: Sequence[str], command: Sequence[str], until: float, add: Cal
             return at + 1
         return len(names)
     except queue.Empty:
-        add(f"| {names[at]} | ended after {time.monotonic() - begun:.0f} s: other parts wait |")
+        add(f"| {names[at]} | ended after {time.monotonic() - begun:.0f} s |")
         return at + 1
     finally:
         _end(process)
 
 
-def _limit(parts: int, until: float) -> float:
+def _limit(until: float) -> float:
     now = time.monotonic()
-    return until if parts == 1 else now + (until - now) / 2
+    return min(until, now + max(LEAST, (until - now) / 2))
 
 
 def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) -> None:

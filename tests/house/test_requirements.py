@@ -34,13 +34,16 @@ def test_the_extra_all_holds_every_extra_of_the_app_and_the_notebooks():
 
 
 def test_constraints_pin_every_direct_dependency():
+    """Of both environments of the Makefile."""
     pins = {
         extras.requirement(line)[0]
         for line in (ROOT / "constraints.txt").read_text().split()
         if "==" in line
         for line in [line.split("==")[0]]
     }
-    for line in extras.requirements(PROJECT, "all", "dev", "docs"):
+    installed = re.findall(r'-e "\.\[([\w,]+)\]"', (ROOT / "Makefile").read_text())
+    assert installed == ["all,dev,docs", "test,kernels"]
+    for line in extras.requirements(PROJECT, *",".join(installed).split(",")):
         assert extras.requirement(re.split(r"[><=]", line)[0])[0] in pins, line
 
 

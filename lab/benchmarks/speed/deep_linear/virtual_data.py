@@ -3,7 +3,8 @@
     python -m lab.benchmarks.speed.deep_linear.virtual_data [--device cuda]
 
 SGLD, four chains, batches of 500 of n = 10⁶ rows. "fresh": without kept moments of batches. Both ways in turn, processor time
-on a CPU; medians over the rounds. With LLC_LAB_GPU=fused rows are made by one compiled kernel.
+on a CPU; medians over the rounds. On a GPU runs of so many steps are compiled by default, their rows too; with LLC_LAB_GPU=plain
+neither is.
 """
 
 from __future__ import annotations
