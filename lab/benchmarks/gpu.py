@@ -115,10 +115,10 @@ class Table:
 
     def __init__(self, path: Path):
         self.path = path
-        path.write_text("")
+        path.write_text("", encoding="utf-8")
 
     def add(self, *lines: str) -> None:
-        with self.path.open("a") as file:
+        with self.path.open("a", encoding="utf-8") as file:
             for line in lines:
                 print(line, flush=True)
                 print(line, file=file)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-BEGINS = "> "
+BEGINS, OVER = "> ", "> all"
 LEAST = 20.0
 """Seconds: a process has then begun, and most parts are answered."""
 Part = Callable[[], Iterator[str]]
@@ -33,6 +33,7 @@ def work(parts: Mapping[str, Part], names: Sequence[str]) -> None:
             print(f"| {name} | failed: {type(error).__name__}: {first} |", flush=True)
             if "CUDA error" in str(error):  # whatever this process asks of the card from now on fails too
                 raise SystemExit(1) from error
+    print(OVER, flush=True)
 
 
 def ask(
@@ -52,7 +53,8 @@ def ask(
 
 def _follow(names: Sequence[str], command: Sequence[str], until: float, add: Callable[[str], None]) -> int:
     """How many of the parts are answered when the process ends, or is ended."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    around = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", env=around, start_new_session=True)
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process, lines), daemon=True).start()
     at, begun, limit = 0, time.monotonic(), _limit(until)
@@ -61,15 +63,17 @@ def _follow(names: Sequence[str], command: Sequence[str], until: float, add: Cal
             line = lines.get(timeout=max(0.0, limit - time.monotonic()))
             if line is None:
                 break
-            if line.startswith(BEGINS):
+            if line == OVER:  # a compiler's helpers may keep it from its end
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=5)
+                return len(names)
+            if line.startswith(BEGINS) and line.removeprefix(BEGINS) in names:
                 at, begun = names.index(line.removeprefix(BEGINS)), time.monotonic()
                 limit = _limit(until)
             elif line.startswith("| "):
                 add(line)
-        if process.wait():
-            add(f"| {names[at]} | failed: its process ended with {process.returncode} |")
-            return at + 1
-        return len(names)
+        add(f"| {names[at]} | failed: its process ended with {process.wait()} |")
+        return at + 1
     except queue.Empty:
         add(f"| {names[at]} | ended after {time.monotonic() - begun:.0f} s |")
         return at + 1
