@@ -1,6 +1,7 @@
 """The script for a borrowed GPU, as far as a processor can try it: what is compared with what, and by which way to step."""
 
 import os
+import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -153,25 +154,34 @@ def test_a_part_is_asked_by_its_name(monkeypatch, capsys):
 
 
 TESTS = """
-import time, pytest
+import pytest
 def test_right(): pass
 def test_wrong(): assert 1 == 2
 def test_elsewhere(): pytest.skip("not here")
-def test_late(): time.sleep({})
 """
 
 
-@pytest.mark.parametrize("late", [0, 60])
-def test_tests_are_run_with_pytest_alone_and_counted_though_they_take_too_long(late, monkeypatch, tmp_path):
-    """A borrowed machine has none of the plugins that pyproject.toml names."""
-    (tmp_path / "test_some.py").write_text(TESTS.format(late))
+def test_tests_are_run_with_pytest_alone_and_counted(monkeypatch, tmp_path):
+    """A borrowed machine has none of the plugins that pyproject.toml names. What came before a time-out is counted too."""
+    (tmp_path / "test_some.py").write_text(TESTS)
     monkeypatch.setattr(gpu, "TESTS", (str(tmp_path / "test_some.py"),))
-    monkeypatch.setattr(gpu, "TESTS_TAKE", 60 if not late else 6)
+    run, printed = subprocess.run, []
+
+    def remembered(*given, **more):
+        done = run(*given, **more)
+        printed.append(done.stdout)
+        return done
+
+    monkeypatch.setattr(gpu.subprocess, "run", remembered)
     wrong, end = run_tests()
-    assert "test_wrong" in wrong
-    if late:
-        assert end == "1 passed, 1 skipped, 1 failed; not over after 6 s"
-    else:
-        assert wrong.startswith("FAILED") and "assert 1 == 2" in wrong
-        assert end == "2 passed, 1 skipped, 1 failed; ended with 1"
+    assert wrong.startswith("FAILED") and "test_wrong" in wrong and "assert 1 == 2" in wrong
+    assert end == "1 passed, 1 skipped, 1 failed; ended with 1"
     assert not any(word in " ".join(gpu.PYTEST) for word in ("nbmake", "xdist"))
+    before = printed[0].partition("short test summary")[0].encode()
+
+    def late(*given, timeout, **more):
+        raise subprocess.TimeoutExpired(given[0], timeout, output=before)
+
+    monkeypatch.setattr(gpu.subprocess, "run", late)
+    wrong, end = run_tests()
+    assert "test_wrong FAILED" in wrong and end == "1 passed, 1 skipped, 1 failed; not over after 150 s"
