@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from llc_core.config import RunConfig
-from llc_core.diagnostics.evidence import Evidence
+from llc_core.diagnostics.evidence import Evidence, kept_by_gamma
 from llc_core.diagnostics.predictive import Predictive
 from llc_core.extras import needs
 from llc_core.samplers.base import Sampler
@@ -171,9 +171,9 @@ class Estimate:
         if self.polished is not None:
             parts.append(str(self.polished))
         parts.append(f"R-hat {self.r_hat:.3f}, ESS {self.ess:.0f}, diverged chains {self.diverged}/{self.chains}")
-        parts.append(str(self.converged))
-        if self.from_temperatures is not None:
-            parts.append(str(self.from_temperatures))
+        kept = kept_by_gamma(self.diagnostics.get("held_by_gamma", math.nan), self.dim)
+        parts += [kept] if kept and kept not in str(self.converged) else []
+        parts += [str(each) for each in (self.converged, self.from_temperatures) if each is not None]
         return "\n".join(parts)
 
     def _of_fluctuation(self) -> list[str]:

@@ -53,6 +53,13 @@ READOUTS = [
         "tip": "Effective sample size: how many independent draws all the steps after burn-in are worth.",
     },
     {
+        "key": "held",
+        "detail": True,
+        "label": "held by γ",
+        "tip": "Directions that γ keeps near w0, and not the loss, of all parameters. They add nothing to λ̂. On a singular loss "
+        "they are its flat directions. Where the loss is curved a little, λ̂ rises with a smaller γ.",
+    },
+    {
         "key": "dead",
         "detail": True,
         "label": "diverged chains",
@@ -70,8 +77,8 @@ def readout_values(state: State, expected: float | None) -> dict[str, str]:
         values["dead"] = f"{int((~alive).sum())} of {len(alive)}"
         values["speed"] = number(snapshot.steps_per_second, 3)
     if estimate is None:
-        return {**values, **dict.fromkeys(("llc", "error", "variance", "r_hat", "ess"), UNKNOWN)}
-    relative = estimate.relative_error
+        return {**values, **dict.fromkeys(("llc", "error", "variance", "r_hat", "ess", "held"), UNKNOWN)}
+    relative, held = estimate.relative_error, estimate.evidence.held
     return {
         **values,
         "llc": with_error(estimate.llc, estimate.llc_se),
@@ -79,6 +86,7 @@ def readout_values(state: State, expected: float | None) -> dict[str, str]:
         "error": f"{relative:+.1%}".replace("-", "−") if math.isfinite(relative) else UNKNOWN,
         "r_hat": f"{estimate.r_hat:.3f}" if math.isfinite(estimate.r_hat) else UNKNOWN,
         "ess": f"{estimate.ess:,.0f}" if math.isfinite(estimate.ess) else UNKNOWN,
+        "held": f"{held:,.0f} of {estimate.evidence.parameters:,}" if math.isfinite(held) else UNKNOWN,
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llc_core.samplers.base import Sampler
+from llc_core.verdicts import KEPT_BY_GAMMA
 
 NUMBERS = {
     "drift": "drift", "drift_se": "drift_se", "chain_offset": "chain_offset", "above_minimum": "above", "of_gamma": "of_gamma",
@@ -175,3 +176,9 @@ class Cause:
     kind: str
     name: str
     measured: bool = False
+
+
+def kept_by_gamma(held: float, parameters: int) -> str:
+    """How many directions γ holds (`Evidence.held`), in a sentence; empty where that is not known, or none."""
+    known = math.isfinite(held) and round(held) >= 1
+    return KEPT_BY_GAMMA.format(held=held, parameters=parameters) if known else ""

@@ -20,8 +20,8 @@ import numpy as np
 
 from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
-from llc_core.diagnostics.evidence import Evidence
-from llc_core.verdicts import KEPT_BY_GAMMA, NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
+from llc_core.diagnostics.evidence import Evidence, kept_by_gamma
+from llc_core.verdicts import NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
 
 FEWEST_LOOKS = 8
 KNOWN = 0.5
@@ -218,7 +218,7 @@ def mostly_of_gamma(e: Evidence) -> Fault | None:
     falls = 1 - 0.5 ** (e.of_gamma / e.llc)  # with the power of γ that it has here
     smaller = float(f"{e.localization / SMALLER:.2g}")
     change = {"localization": smaller}
-    many = KEPT_BY_GAMMA.format(held=e.held, parameters=e.parameters) if math.isfinite(e.held) else ""
+    many = kept_by_gamma(e.held, e.parameters)
     return Kind.MOSTLY_OF_GAMMA.fault(change, falls=falls, held=many and f" {many}", smaller=smaller)
 
 

@@ -12,6 +12,8 @@ from llc_core.potentials.module.data.rows import chunks
 from llc_core.potentials.module.passes.any_module import Position
 
 FEW_CHAINS = 4
+AT_ONCE = 64
+"""Rows of a pass: what it holds then is less than what a step of all chains does."""
 MOST_NUMBERS = 1 << 24
 """Of these chains' parameters: beyond it a copy in double precision is not made."""
 
@@ -46,7 +48,7 @@ def _differences(network: Any, delta: Tensor, rows: int) -> Tensor:
     """Losses of rows at δ less those at w0, [C, rows]."""
     place, home = network._place(delta), torch.zeros_like(delta[:1])
     found = []
-    for start, stop in chunks(rows, network._chunk(delta)):
+    for start, stop in chunks(rows, min(AT_ONCE, network._chunk(delta))):
         part = network.data.slice(start, stop, delta)
         losses = place.passes.losses
         found.append(losses(Position(delta), part) - losses(Position(home), part))
