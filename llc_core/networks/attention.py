@@ -19,6 +19,9 @@ class Attention(nn.Module):
         self.value = nn.Linear(dim, dim, bias=False, **SINGLE)
         self.out = nn.Linear(dim, dim, bias=False, **SINGLE)
 
+    def extra_repr(self) -> str:
+        return f"heads={self.heads}"
+
     def per_head(self, x: Tensor) -> Tensor:
         """What each head writes before `out`, [B, heads, T, dim / heads]."""
         batch, length, dim = x.shape

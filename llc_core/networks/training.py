@@ -108,7 +108,19 @@ def train(
     if kept is not None:
         if not isinstance(loss, str):
             raise ValueError("loss is a function, by which no training is found again; name one, or leave kept out.")
-        asked = [chosen.to_dict(), steps, batch_size, loss, sorted(wanted), until_loss, seed, place.type]
+        names = [name for name, p in model.named_parameters() if p.requires_grad]
+        asked = [
+            chosen.to_dict(),
+            steps,
+            batch_size,
+            loss,
+            sorted(wanted),
+            until_loss,
+            seed,
+            place.type,
+            repr(model),
+            names,
+        ]
         mark = Bookmark(kept, asked, [*data.pair, *model.state_dict().values()])
     if device is not None:
         model, data = model.to(place), data.to(place)

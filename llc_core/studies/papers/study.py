@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any, ClassVar
 
 from llc_core.compute.cores import available_cores
 from llc_core.fields import Family, Named, is_list, number, short
-from llc_core.studies.keeping import Kept
+from llc_core.studies.keeping import Kept, key
 from llc_core.studies.papers.claims import Claim
 
 
@@ -51,16 +53,27 @@ class Place:
     cifar: Path | None = None
     say: Callable[[str], None] = field(default=lambda line: None)
 
-    @property
-    def trainings(self) -> Path | None:
-        """The folder beside the rows where a long training is kept on its way; None where rows are held in memory alone."""
-        return self.kept.path and self.kept.path.with_suffix(".trainings")
+    def on_the_way(self, asked: Any) -> Path | None:
+        """The folder beside the rows for what a question's long training or chains keep until they are done, see `arrived`; None
+        where rows are held in memory alone."""
+        if self.kept.path is None:
+            return None
+        return self.kept.path.with_suffix(".trainings") / hashlib.sha256(key(asked).encode()).hexdigest()[:16]
+
+    def arrived(self, asked: Any) -> None:
+        """Removes the folder of a question that needs it no more, if there is one."""
+        folder = self.on_the_way(asked)
+        if folder is not None and folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            if folder.parent.exists() and not any(folder.parent.iterdir()):
+                folder.parent.rmdir()
 
     def part(self, asked: Any, make: Callable[[], Mapping[str, Any]], words: str) -> Mapping[str, Any]:
-        """The row that answers a question: the kept one, or one that is made now and kept."""
+        """The row that answers a question: the kept one, or one that is made now and kept. It has arrived then."""
         if asked not in self.kept:
             self.say(words)
             self.kept.add(asked, make())
+        self.arrived(asked)
         return self.kept[asked]
 
 

@@ -103,6 +103,21 @@ def test_another_question_has_another_file(tmp_path):
     assert len(names) == 2, "the data count as well"
 
 
+def test_another_network_of_the_same_weights_has_another_file(tmp_path):
+    """An activation and a number of heads change no weight at the start, and all that is learned."""
+    described = [{"kind": "mlp", "widths": [3, 5, 2], "activation": each} for each in ("relu", "tanh")]
+    described += [{"kind": "transformer", "vocabulary": 5, "length": 3, "dim": 4, "heads": each} for each in (2, 4)]
+    tokens = torch.arange(12).reshape(4, 3) % 5
+    text = Split("tokens", tokens, (tokens + 1) % 5, tokens, (tokens + 1) % 5)
+    for each in described:
+        data_of = text if each["kind"] == "transformer" else data()
+        train(build_model(each, 1), data_of, AdamW(), steps=1, batch_size=2, kept=tmp_path)
+    frozen = build_model(described[0], 1)
+    frozen[0].bias.requires_grad_(False)
+    train(frozen, data(), AdamW(), steps=1, batch_size=2, kept=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 5
+
+
 class Harm:
     def __reduce__(self):
         return print, ("run",)

@@ -89,15 +89,17 @@ class OfNetworks(Study):
         return mnist(Path(at.mnist))
 
     def trained(
-        self, data: Split, optimizer: Optimizer, seed: int, steps: list[int], at: Place
+        self, data: Split, optimizer: Optimizer, seed: int, steps: list[int], at: Place, asked: Any
     ) -> tuple[Checkpoint, ...]:
+        """asked: the question that it is for, until whose arrival it is kept."""
         model = build_model({"kind": "mlp", "widths": self.widths}, seed)
-        asked: dict[str, Any] = {
+        lengths: dict[str, Any] = {
             "steps": max(1, steps[-1]),
             "checkpoints": steps,
             "batch_size": min(self.batch, len(data)),
         }
-        return train(model, data, optimizer, seed=seed, device=at.device, **asked).checkpoints
+        kept = at.on_the_way(asked)
+        return train(model, data, optimizer, seed=seed, device=at.device, kept=kept, **lengths).checkpoints
 
     def chains_at(
         self, data: Split, network: Checkpoint, steps: int, gamma: float, seed: int, at: Place,
@@ -152,15 +154,15 @@ class TwoOptimisers(OfNetworks):
         kept: list[Split] = []
 
         def of(name: str, optimizer: Optimizer, seed: int) -> list[Mapping[str, Any]]:
+            asked = ["pairs", self.asked(), self.epochs, self.steps, self.localization, optimizer.to_dict(), seed]
+
             def make() -> Mapping[str, Any]:
                 data = kept[0] if kept else self.split(at)
                 kept[:] = [data]
                 a_while = [round(epoch * len(data) / min(self.batch, len(data))) for epoch in self.epochs]
-                return {
-                    "looks": [self._look(data, c, seed, at) for c in self.trained(data, optimizer, seed, a_while, at)]
-                }
+                course = self.trained(data, optimizer, seed, a_while, at, asked)
+                return {"looks": [self._look(data, c, seed, at) for c in course]}
 
-            asked = ["pairs", self.asked(), self.epochs, self.steps, self.localization, optimizer.to_dict(), seed]
             found: list[Mapping[str, Any]] = at.part(asked, make, f"{name}, pair {seed + 1} of {self.seeds}")["looks"]
             return found
 
@@ -284,13 +286,17 @@ class GammaBySteps(OfNetworks):
     def run(self, at: Place) -> Found:
         kept: dict[Any, Any] = {}
 
+        def of_network(seed: int) -> list[Any]:
+            return ["network of gamma by steps", self.asked(), self.epochs, seed]
+
         def network(seed: int) -> tuple[Split, Checkpoint]:
             if "data" not in kept:
                 kept["data"] = self.split(at)
             data = kept["data"]
             if seed not in kept:
                 steps = round(self.epochs * len(data) / min(self.batch, len(data)))
-                kept[seed] = self.trained(data, MomentumSGD(learning_rate=self.learning_rate), seed, [steps], at)[-1]
+                plain = MomentumSGD(learning_rate=self.learning_rate)
+                kept[seed] = self.trained(data, plain, seed, [steps], at, of_network(seed))[-1]
             return data, kept[seed]
 
         def of(gamma: float, seed: int) -> Mapping[str, Any]:
@@ -308,6 +314,8 @@ class GammaBySteps(OfNetworks):
             return at.part(asked, make, f"γ = {gamma:g}, network {seed + 1} of {self.seeds}")
 
         rows = {gamma: [of(gamma, seed) for seed in range(self.seeds)] for gamma in self.localizations}
+        for seed in range(self.seeds):  # all γ have the same networks
+            at.arrived(of_network(seed))
         both = {
             key: {gamma: np.array([row[key] for row in each]) for gamma, each in rows.items()} for key in LLC.values()
         }

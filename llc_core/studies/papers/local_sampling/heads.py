@@ -148,6 +148,7 @@ class Heads(Study):
         }  # fmt: skip
         table = [f"held-out loss at the checkpoints: {', '.join(f'{each:.3f}' for each in losses)}"]
         table += [self._line(label, of, i) for label, of in found.items() for i in range(len(self.step_sizes))]
+        at.arrived(self._asked())
         return Found(self._claims(found), numbers, lambda: self._figure(found, rows), table)
 
     def _asked(self) -> list[Any]:
@@ -281,6 +282,7 @@ class _Course:
         )
         course = train(
             self.model, few, AdamW(learning_rate=study.learning_rate, weight_decay=study.weight_decay), steps=steps[-1],
-            checkpoints=steps, batch_size=min(study.batch, len(few)), seed=study.seed, device=self.at.device, kept=self.at.trainings,
+            checkpoints=steps, batch_size=min(study.batch, len(few)), seed=study.seed, device=self.at.device,
+            kept=self.at.on_the_way(study._asked()),
         )  # fmt: skip
         return {each.step: each for each in course.checkpoints}

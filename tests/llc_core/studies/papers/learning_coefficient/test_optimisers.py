@@ -14,6 +14,7 @@ from torch import nn
 from llc_core import NetworkPotential, RunConfig
 from llc_core.cli.commands import main
 from llc_core.engine.run import Run
+from llc_core.networks import EntropySGD, MomentumSGD, Split, bookmarks
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.claims import Measured
 from llc_core.studies.papers.learning_coefficient import optimisers
@@ -175,6 +176,82 @@ def test_mnist_needs_its_files_and_reads_them(tmp_path, capsys):
     write_mnist(tmp_path)
     found = dataclasses.replace(SMALL, data="mnist", batch=20, batch_size=20).run(place(tmp_path, mnist=tmp_path))
     assert found.numbers["train_error"][PLAIN][0][0] > 0
+
+
+@pytest.fixture
+def in_double(monkeypatch):
+    """Networks and digits in float64, and a bookmark after every step."""
+    build, load = optimisers.build_model, optimisers.digits
+    monkeypatch.setattr(optimisers, "build_model", lambda *given: build(*given).double())
+    rows = load()
+    few = Split(
+        "digits", rows.inputs[:256].double(), rows.targets[:256], rows.test_inputs[:40].double(), rows.test_targets[:40]
+    )
+    monkeypatch.setattr(optimisers, "digits", lambda: few)
+    monkeypatch.setattr(bookmarks, "SECONDS", 0.0)
+
+
+class Ended(Exception):
+    pass
+
+
+def steps_of(monkeypatch, kind, ended: int | None = None) -> list[int]:
+    """Has a number for each step of an optimiser from now on; the step number `ended` moves the weights, and then all ends."""
+    done, step = [], kind.step
+
+    def stepping(self, *given):
+        found = step(self, *given)
+        done.append(len(done) + 1)
+        if len(done) == ended:
+            raise Ended
+        return found
+
+    monkeypatch.setattr(kind, "step", stepping)
+    return done
+
+
+TWO = TwoOptimisers(seeds=2, epochs=(0, 3), steps=10, width=8, layers=1)  # four steps an epoch
+THREE = GammaBySteps(seeds=2, epochs=3, steps=(5, 10), localizations=(1.0, 10.0), width=8, layers=1)
+
+
+@pytest.mark.parametrize(
+    ("study", "kind", "ended", "left"),
+    [(TWO, EntropySGD, 12 + 6, 12 - 5), (TWO, MomentumSGD, 6, 12 + 12 - 5), (THREE, MomentumSGD, 12 + 6, 12 - 5)],
+    ids=["entropy-SGD", "SGD", "by γ"],
+)
+def test_a_training_that_was_ended_goes_on(tmp_path, monkeypatch, in_double, study, kind, ended, left):
+    """In the middle of the second of its three epochs, by an exception: all numbers are the same to the last bit."""
+    whole = study.run(place(tmp_path / "whole")).numbers
+    kept = tmp_path / "ended" / "rows.trainings"
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(Ended):
+        steps_of(patched, kind, ended)
+        study.run(place(tmp_path / "ended"))
+    assert list(kept.glob("*/*.pt"))
+    with pytest.MonkeyPatch.context() as patched:
+        done = steps_of(patched, kind)
+        found = study.run(place(tmp_path / "ended")).numbers
+    assert len(done) == left, "the step that was not kept, and those after it"
+    assert found == whole
+    assert not kept.exists(), "what has arrived leaves nothing behind"
+
+
+def test_networks_are_kept_until_every_row_of_theirs_is_there(tmp_path, monkeypatch, in_double):
+    """Ended in the chains of the second γ: nothing is trained again."""
+    whole = THREE.run(place(tmp_path / "whole")).numbers
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(Ended):
+        made = []
+        run = optimisers.Run
+        patched.setattr(
+            optimisers, "Run", lambda *given: made.append(run(*given)) or made[-1] if len(made) < 3 else ends()
+        )
+        THREE.run(place(tmp_path / "ended"))
+    done = steps_of(monkeypatch, MomentumSGD)
+    assert THREE.run(place(tmp_path / "ended")).numbers == whole and not done
+    assert not (tmp_path / "ended" / "rows.trainings").exists()
+
+
+def ends():
+    raise Ended
 
 
 def write_mnist(folder) -> None:
