@@ -73,6 +73,14 @@ class RunningPrediction:
         self._weights.append(each)
         self.draws += count
 
+    def state_dict(self) -> dict[str, Any]:
+        """All that is kept of the draws so far, for `load_state_dict`."""
+        return dict(vars(self))
+
+    def load_state_dict(self, found: Mapping[str, Any]) -> None:
+        """Go on where another one stood; what is added then is added to the same sums."""
+        vars(self).update(found)
+
     def _scaled(self, log_weights: Any, weights: Any) -> Tensor:
         """Weights in units of the largest so far; what was added before is brought to them."""
         if weights is not None or (self.draws and self._largest is None):

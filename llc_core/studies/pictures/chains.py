@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from llc_core.compute.precision import full_precision
 from llc_core.compute.streams import torch_stream
 from llc_core.groups import Groups
 from llc_core.interactions import Cyclical, Seen
+from llc_core.networks.bookmarks import Bookmark
 from llc_core.networks.models import build_model
 from llc_core.networks.published import PictureSettings
 from llc_core.samplers.registry import hyperparameters
@@ -83,6 +85,8 @@ class ClassifierChains:
         self.heats: list[Tensor] = []
         self._anchors: list[nn.Module] = []
         self._anchored = torch.zeros(0)
+        self._orders: list[Tensor] = []  # of the epoch that has begun
+        self._batch = 0
         if self.interaction is not None:
             groups = Groups(1, 1, self.count) if ladder else Groups(1, self.count, 1)
             self.layout = self.interaction.layout(groups, self._n_beta.cpu(), ENDLESS)
@@ -98,11 +102,24 @@ class ClassifierChains:
         return self.step * self.count
 
     @full_precision()
-    def advance(self) -> None:
-        """One epoch. ValueError with one sentence where a network leaves all bounds."""
-        self.losses, self.heats = [], []
+    def advance(self, after_step: Callable[[], None] = lambda: None) -> None:
+        """One epoch, or what is left of it. ValueError with one sentence where a network leaves all bounds.
+
+        after_step: called after every step; `state_dict` may be asked for there.
+        """
         for model in self.models:
             model.train()
+        if not self._orders:
+            self._begin_epoch()
+        for rows in self._batches(self._orders)[self._batch :]:
+            self._move(rows)
+            self._batch += 1
+            after_step()
+        self._orders = []
+        self.epochs_done += 1
+
+    def _begin_epoch(self) -> None:
+        self.losses, self.heats, self._batch = [], [], 0
         orders = [
             torch.randperm(len(self.split), generator=self._random["order"])
             for _ in range(1 if self._shares_batches else self.count)
@@ -112,9 +129,48 @@ class ClassifierChains:
         reduces = reads and self.settings.reduced_from > 0 and since >= 0
         if reduces and since % self.settings.reduced_every == 0:
             self._anchor(self._batches(orders))
-        for rows in self._batches(orders):
-            self._move(rows)
-        self.epochs_done += 1
+        self._orders = orders
+
+    def bookmark(self, folder: Path, also: Any, tensors: Iterable[Tensor] = ()) -> Bookmark:
+        """Where a run is kept, by all that it depends on. To be asked for before its first step.
+
+        also, tensors: what the caller's own part of the file depends on besides, in JSON and not.
+        """
+        method = {name: value for name, value in vars(self.method).items() if name != "interaction"}
+        words = [repr(each) for each in (self.settings, self.sampler, self.interaction, self.models[0])]
+        starts = [random.get_state() for random in self._random.values()]
+        data = [self.split.inputs, self.split.targets, self.state["delta"], *starts, *tensors]
+        return Bookmark(folder, ["pictures", method, words, self.device.type, also], data)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the run stands, inside an epoch too, for `load_state_dict`. Nothing is copied: the next step changes it."""
+        return {
+            "state": self.state, "shared": self.shared if self.interaction is not None else {},
+            "norms": [dict(model.named_buffers()) for model in self.models],
+            "anchors": [dict(anchor.state_dict()) for anchor in self._anchors], "anchored": self._anchored,
+            "random": {name: random.get_state() for name, random in self._random.items()},
+            "orders": self._orders, "batch": self._batch, "step": self.step, "epochs_done": self.epochs_done,
+            "losses": self.losses, "heats": self.heats,
+        }  # fmt: skip
+
+    def load_state_dict(self, found: Mapping[str, Any]) -> None:
+        """Go on where another run of the same task, settings, method and seed stood; all that follows is the same bit for bit."""
+        self.state = {name: value.to(self.device) for name, value in found["state"].items()}
+        if self.interaction is not None:
+            self.shared = dict(found["shared"])
+        for model, norms in zip(self.models, found["norms"], strict=True):
+            for name, buffer in model.named_buffers():
+                buffer.copy_(norms[name])
+        self._put()
+        self._anchors = [copy.deepcopy(model).train() for model, _ in zip(self.models, found["anchors"], strict=False)]
+        for anchor, state in zip(self._anchors, found["anchors"], strict=True):
+            anchor.load_state_dict(state)
+        self._anchored = found["anchored"].to(self.device)
+        for name, random in self._random.items():
+            random.set_state(found["random"][name])
+        self._orders, self._batch = list(found["orders"]), found["batch"]
+        self.step, self.epochs_done = found["step"], found["epochs_done"]
+        self.losses, self.heats = list(found["losses"]), list(found["heats"])
 
     def draws(self) -> tuple[nn.Module, list[Draw], Tensor]:
         """A network, the draws [S] that count now, and log weights [S] up to a constant of all epochs. Draws are no copies: the next step

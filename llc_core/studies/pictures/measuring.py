@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from llc_core.ensembles import EnsemblePrediction, RunningPrediction
 from llc_core.ensembles.draw_file import DrawFile
@@ -77,22 +79,38 @@ def measure(
     device: str | None = None,
     draws: DrawFile | None = None,
     watch: Callable[[ClassifierChains], None] = lambda chains: None,
+    kept: Path | None = None,
 ) -> PictureScores:
     """All epochs of a method (`METHODS`), and what its draws say. Without noise a network's last state is its draw; with noise those
     at the end of every epoch from `settings.draws_from` on; of cyclical steps those of every epoch that ends with small ones. Of averages
     the draws are from a Gaussian around each cycle, or around the end of each chain. None is kept, unless in `draws`.
 
-    watch: called after every epoch. Raises ValueError with one sentence for what cannot be run.
+    watch: called after every epoch.  kept: a folder, in which the same call finds where it was ended and goes on (`Bookmark`); the scores
+    are the same bit for bit.  Raises ValueError with one sentence for what cannot be run.
     """
     how = METHODS[choice("method", method, tuple(METHODS))]
+    if kept is not None and draws is not None:
+        raise ValueError("draws and kept are both given, and a file of draws does not go on; leave one of them out.")
     began = time.process_time()
     chains = ClassifierChains(task, settings, how, seed=seed, device=device)
     averages = Averages(seed)
     both = RunningPrediction(), RunningPrediction()
     parts = [inputs.flatten(1) if how.linear else inputs for inputs in (task.split.test_inputs, task.foreign)]
     parts = [inputs.to(chains.device) for inputs in parts]
+    mark = None if kept is None else chains.bookmark(kept, method, parts)
+    goes_on: dict[str, Any] = {"chains": chains, "averages": averages, "inside": both[0], "outside": both[1]}
+    if found := mark and mark.read():
+        for name, each in goes_on.items():
+            each.load_state_dict(found[name])
+        began -= found["seconds"]
+
+    def keep() -> None:
+        if mark and mark.due:
+            standing = {name: each.state_dict() for name, each in goes_on.items()}
+            mark.write({**standing, "seconds": time.process_time() - began})
+
     while not chains.finished:
-        chains.advance()
+        chains.advance(keep)
         late = chains.epochs_done > settings.draws_from
         counts = how.long or (how.steady or late if how.noise else late if how.averages else chains.finished)
         if counts:

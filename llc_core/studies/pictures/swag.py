@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -70,6 +71,16 @@ class Averages:
         self.draws, self.rank = draws, rank
         self._random = torch_stream(seed, "pictures averages")
         self._open: list[Swag] = []
+
+    def state_dict(self) -> dict[str, Any]:
+        """The Gaussians that are not drawn from yet and the random state, for `load_state_dict`."""
+        return {"random": self._random.get_state(), "open": [dict(vars(swag)) for swag in self._open]}
+
+    def load_state_dict(self, found: Mapping[str, Any]) -> None:
+        self._random.set_state(found["random"])
+        self._open = [Swag(self.rank) for _ in found["open"]]
+        for swag, each in zip(self._open, found["open"], strict=True):
+            vars(swag).update(each)
 
     def of(self, chains: ClassifierChains, counts: bool) -> tuple[list[dict[str, Tensor]], Tensor]:
         """To be called at the ends of epochs, with whether networks count: draws as soon as a cycle or the run has ended, else none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,9 +123,9 @@ class DigitModes(Study):
         own = {name: value for name, value in self.to_dict().items() if name not in ("name", "seeds")}
 
         def of(seed: int) -> Mapping[str, Any]:
-            return at.part(
-                ["digit modes", own, seed], lambda: self._walked(seed, at), f"seed {seed + 1} of {self.seeds}"
-            )
+            asked = ["digit modes", own, seed]
+            kept = at.on_the_way(asked)
+            return at.part(asked, lambda: self._walked(seed, at, kept), f"seed {seed + 1} of {self.seeds}")
 
         rows = [of(seed) for seed in range(self.seeds)]
         seen = {name: [_told(row, name) for row in rows] for name in WALKS}
@@ -135,11 +136,11 @@ class DigitModes(Study):
         numbers = {"by seed": seen, "first seed": rows[0]}
         return Found(self._claims(seen), numbers, lambda: self._figure(rows[0]), table)
 
-    def _walked(self, seed: int, at: Place) -> dict[str, Any]:
+    def _walked(self, seed: int, at: Place, kept: Path | None) -> dict[str, Any]:
         """Of each way: losses [epochs][chains], share of chain-steps below 0 and lowest multiplier by epoch, modes of each chain, and the
         way of its first network on the plane [looks][2]."""
         task = in_units(picture_task(self.data, seed, at.mnist))
-        walks = {name: self._walk(task, how, seed, at.device) for name, how in WALKS.items()}
+        walks = {name: self._walk(task, how, seed, at.device, kept) for name, how in WALKS.items()}
         ends = [each["functions"][-1][chain] for each in [walks[SGD]] for chain in range(self.chains)]
         far = float(np.mean([apart(a, b) for k, a in enumerate(ends) for b in ends[:k]])) / 2
         ways, field = self._plane(task, {name: each["weights"] for name, each in walks.items()}, seed)
@@ -157,26 +158,39 @@ class DigitModes(Study):
             }  # fmt: skip
         return found
 
-    def _walk(self, task: PictureTask, how: Method, seed: int, device: str | None) -> dict[str, Any]:
+    def _walk(self, task: PictureTask, how: Method, seed: int, device: str | None, kept: Path | None) -> dict[str, Any]:
+        """kept: where a walk that was ended goes on, and one that is done is found while the others are on their way."""
         chains = ClassifierChains(task, self.settings, how, seed=seed, device=device)
         asked = torch.cat([task.split.test_inputs[:ASKED], task.foreign[:ASKED]]).to(chains.device)
         looks = np.unique(np.linspace(0, self.epochs - 1, LOOKS).astype(int))
-        losses, negative, lowest, functions, weights = [], [], [], [], []
+        told: dict[str, list[Any]] = {name: [] for name in ("losses", "negative", "lowest", "functions", "weights")}
+        mark = None if kept is None else chains.bookmark(kept, ["walk", LOOKS], [asked])
+        if found := mark and mark.read():
+            chains.load_state_dict(found["chains"])
+            told = found["told"]
+
+        def keep() -> None:
+            if mark and (mark.due or chains.finished):
+                mark.write({"chains": chains.state_dict(), "told": told})
+
         while not chains.finished:
-            chains.advance()
-            losses.append(torch.stack(chains.losses).mean(0).numpy())
+            chains.advance(keep)
+            told["losses"].append(torch.stack(chains.losses).mean(0))
             heats = torch.stack(chains.heats) if chains.heats else torch.ones(1, self.chains)
-            negative.append(float((heats < 0).double().mean()))
-            lowest.append(float(heats.min()))
+            told["negative"].append(float((heats < 0).double().mean()))
+            told["lowest"].append(float(heats.min()))
             if chains.epochs_done - 1 in looks:
                 chains.draws()
                 with torch.no_grad():
-                    each = [model(asked).softmax(-1).cpu().numpy() for model in chains.models]
-                functions.append(np.stack(each))
-                weights.append(parameters_to_vector(chains.models[0].parameters()).detach().cpu().clone())
+                    each = [model(asked).softmax(-1).cpu() for model in chains.models]
+                told["functions"].append(torch.stack(each))
+                told["weights"].append(parameters_to_vector(chains.models[0].parameters()).detach().cpu().clone())
+            if chains.finished:
+                keep()
+        stacked = {name: torch.stack(told[name]) for name in ("losses", "functions", "weights")}
         return {
-            "losses": np.array(losses), "negative": negative, "lowest": lowest, "looks": looks, "functions": functions,
-            "weights": torch.stack(weights),
+            **told, "looks": looks, "losses": stacked["losses"].numpy(), "functions": stacked["functions"].numpy(),
+            "weights": stacked["weights"],
         }  # fmt: skip
 
     def _plane(

@@ -105,19 +105,14 @@ class PictureMethods(Study):
         settings = self.settings(network)
         folder = at.mnist if self.data == "mnist" else at.cifar
 
+        asked = ["picture methods", self.data, vars(settings), method, seed]
+
         def make() -> Mapping[str, Any]:
             task = picture_task(self.data, seed, folder, at.cifar)
-            return {
-                name: float(value)
-                for name, value in measure(task, settings, method, seed=seed, device=at.device).figures().items()
-            }
+            found = measure(task, settings, method, seed=seed, device=at.device, kept=at.on_the_way(asked))
+            return {name: float(value) for name, value in found.figures().items()}
 
-        own = {name: getattr(settings, name) for name in vars(settings)}
-        row = at.part(
-            ["picture methods", self.data, own, method, seed],
-            make,
-            f"{network}, {method}, seed {seed + 1} of {self.seeds}",
-        )
+        row = at.part(asked, make, f"{network}, {method}, seed {seed + 1} of {self.seeds}")
         return [row[name] for name in COLUMNS]
 
     def _claims(self, found: Mapping[str, np.ndarray]) -> list[Claim]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from sentences import tells
 
-from llc_core.networks import build_model
+from llc_core.networks import bookmarks, build_model
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.contour_sampling.digit_modes import CONTOUR, SGD, SGLD, WALKS, _told, counted
 from llc_core.studies.papers.items import find
@@ -31,6 +31,28 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
     said = []
     TINY.run(Place(place.kept, tmp_path, say=said.append))
     assert not said, "nothing is run again"
+
+
+def test_a_walk_that_was_ended_goes_on(tmp_path, monkeypatch):
+    """In the middle of an epoch of the third of three walks: those before it are not walked again, and all numbers are the same."""
+    monkeypatch.setattr(bookmarks, "SECONDS", 0.0)
+    study = TINY.replace(batch_size=240)
+    steps, move, done = 8 * 3, ClassifierChains._move, []
+    whole = study.run(Place(Kept(), tmp_path)).numbers
+
+    def moving(self, rows):
+        move(self, rows)
+        done.append(self)
+        if len(done) == 2 * steps + 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ClassifierChains, "_move", moving)
+    with pytest.raises(KeyboardInterrupt):
+        study.run(Place(Kept(tmp_path / "002.jsonl"), tmp_path))
+    assert len(list(tmp_path.glob("002.trainings/*/*.pt"))) == 3
+    assert study.run(Place(Kept(tmp_path / "002.jsonl"), tmp_path)).numbers == whole
+    assert len(done) == study.seeds * 3 * steps + 1, "the step that was not kept is made again, and no other"
+    assert not (tmp_path / "002.trainings").exists()
 
 
 def test_the_contour_is_that_of_the_paper():

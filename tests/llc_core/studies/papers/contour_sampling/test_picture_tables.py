@@ -12,7 +12,7 @@ from sentences import tells
 
 from llc_core.groups import Groups
 from llc_core.interactions import ReplicaExchange
-from llc_core.networks import PUBLISHED
+from llc_core.networks import PUBLISHED, bookmarks
 from llc_core.studies.keeping import Kept
 from llc_core.studies.papers.contour_sampling.picture_tables import OURS
 from llc_core.studies.papers.items import find
@@ -24,9 +24,10 @@ ITEM = find("002/table-1")
 SMALL, PAPER = ITEM.sizes["small"], ITEM.sizes["paper"]
 
 
-@pytest.mark.slow
-def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
-    changes = {
+TINY = SMALL.replace(
+    methods=["cycSWAG", *OURS],
+    seeds=2,
+    changes={
         "epochs": 3,
         "draws_from": 1,
         "milestones": [1, 2],
@@ -35,13 +36,14 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
         "tail": 0.6,
         "batch_size": 360,
         "bins": 400,
-    }
-    tiny = SMALL.replace(
-        methods=["cycSWAG", *OURS],
-        seeds=2,
-        changes=changes,
-        describe={"kind": "small_cnn", "side": 8, "channels": [1, 1]},
-    )
+    },
+    describe={"kind": "small_cnn", "side": 8, "channels": [1, 1]},
+)
+
+
+@pytest.mark.slow
+def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
+    tiny = TINY
     place = Place(Kept(tmp_path / "rows.jsonl"), tmp_path)
     done = tiny.run(place)
     assert len(done.claims) == 2 * 3 and len(done.table) == 3 and len(place.kept.rows) == 3 * 2
@@ -49,6 +51,28 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
     said = []
     tiny.run(Place(place.kept, tmp_path, say=said.append))
     assert not said, "nothing is run again"
+
+
+def test_a_row_that_was_ended_goes_on(tmp_path, monkeypatch):
+    """In an epoch of a row: no number is another one, and what has its row leaves no file."""
+    monkeypatch.setattr(bookmarks, "SECONDS", 0.0)
+    tiny = TINY.replace(methods=["SGHMC", OURS[1]])
+    whole = tiny.run(Place(Kept(), tmp_path)).numbers
+    move, done = ClassifierChains._move, []
+
+    def moving(self, rows):
+        move(self, rows)
+        done.append(self)
+        if len(done) == 6 + 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ClassifierChains, "_move", moving)
+    with pytest.raises(KeyboardInterrupt):
+        tiny.run(Place(Kept(tmp_path / "002.jsonl"), tmp_path))
+    assert len(list(tmp_path.glob("002.trainings/*/*.pt"))) == 1
+    assert tiny.run(Place(Kept(tmp_path / "002.jsonl"), tmp_path)).numbers == whole
+    assert len(done) == 4 * 6 + 1, "the step that was not kept is made again, and no other"
+    assert not (tmp_path / "002.trainings").exists()
 
 
 def test_claims_follow_the_numbers():
