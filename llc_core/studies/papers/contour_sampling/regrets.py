@@ -1,9 +1,9 @@
-"""Regret of six agents that decide which mushrooms to eat (Deng et al. 2022, Figure 4 and Table 2)."""
+"""Regret of six agents that decide which mushrooms to eat, and their settings (Deng et al. 2022, Figure 4 and Table 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,12 +27,15 @@ from llc_core.decisions import (
 )
 from llc_core.decisions.mushrooms import EAT, LETTERS, column_names, one_number_each, read_mushrooms
 from llc_core.decisions.named_agents import BINS, PRINTED_BINS
-from llc_core.fields import hyper
+from llc_core.fields import hyper, short
+from llc_core.interactions.contour import Contour
 from llc_core.studies.papers.claims import Claim, Measured, less
-from llc_core.studies.papers.study import Cost, Found, Place, Study, register
+from llc_core.studies.papers.study import STUDIES, Cost, Found, Place, Study, register
 
 FILE = Path(__file__).resolve().parents[4] / "lab" / "data" / "mushroom.csv"
-PRINTED, RELEASED = "printed", "released"
+PRINTED, RELEASED = VERSIONS = ("printed", "released")
+SAMPLERS = {("SGLD", True): "SGLD", ("SGLD", False): "SGD", ("PSGLD", True): "pSGLD", ("PSGLD", False): "RMSProp"}
+"""How the paper calls a sampler with noise and without."""
 Made = tuple[Callable[..., SampledNets], Policy]
 
 
@@ -52,6 +55,12 @@ def agents(version: str) -> dict[str, Made]:
         "pCSGLD": (partial(pcsgld, bins=bins), policy),
         "pICSGLD": (partial(picsgld, bins=bins), policy),
     }
+
+
+def read_fields(label: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{label} is {short(value)}; give a table of settings of Regrets.")
+    return dict(value)
 
 
 AGENTS = len(agents(PRINTED))
@@ -156,3 +165,118 @@ class Regrets(Study):
             mean, se = each.mean(axis=0)[some], each.std(axis=0, ddof=1)[some] / self.seeds**0.5
             named[name] = (some + 1, mean, np.stack([mean - se, mean + se]))
         return curves(named, xlabel="rounds", ylabel="regret", legend_position="top_left")
+
+
+@register
+@dataclass(frozen=True)
+class BanditTable(Study):
+    """The settings of all agents, as printed and as released, and what both play.
+
+    printed: fields of `Regrets` for the printed ones.  released: those in which the released ones' plays differ from that.
+    """
+
+    printed: Mapping[str, Any] = hyper(dict, read=read_fields)
+    released: Mapping[str, Any] = hyper(dict, read=read_fields)
+
+    def agree(self) -> None:
+        for version in VERSIONS:
+            self.plays(version)
+
+    def plays(self, version: str) -> Regrets:
+        """ValueError for fields that `Regrets` does not have."""
+        own = self.released if version == RELEASED else {}
+        found = STUDIES.build({"name": "Regrets", **self.printed, **own, "version": version})
+        assert isinstance(found, Regrets)
+        return found
+
+    def cost(self) -> Cost:
+        one, other = (self.plays(version).cost() for version in VERSIONS)
+        words = f"{one.words}; and {other.words}"
+        return Cost(one.seconds + other.seconds, max(one.megabytes, other.megabytes), words)
+
+    def run(self, at: Place) -> Found:
+        both = {version: self.plays(version) for version in VERSIONS}
+        found = {version: each.run(at) for version, each in both.items()}
+        settings = {version: settings_of(each) for version, each in both.items()}
+        table = [*settings_lines(settings), *self._sizes(), "", *self._regret_lines(found)]
+        claims = [
+            replace(claim, text=f"as {version}: {claim.text}")
+            for version, each in found.items()
+            for claim in each.claims
+        ]
+        numbers = {
+            version: {name: {**settings[version][name], **row} for name, row in each.numbers.items()}
+            for version, each in found.items()
+        }
+        return Found(claims, numbers, lambda: self._figure(found), table)
+
+    def _sizes(self) -> list[str]:
+        """What all agents of a version have in common, and what runs here."""
+        usual = picsgld()
+        lines = [
+            f"What is left out is as printed. All: nets of {usual.hidden[0]} and {usual.hidden[1]} units, a memory of {usual.capacity:,}; "
+            f"θ acts after {usual.begin_share:.0%} of the rounds."
+        ]
+        for version in VERSIONS:
+            here = self.plays(version)
+            lines.append(
+                f"Here, as {version}: {here.seeds} plays with {COLUMNS[here.columns]} columns, nets of {here.width} and {here.width} units, "
+                f"memory {here.capacity:,}, steps {here.steps} ({4 * here.steps} of one chain), batch {here.batch_size}."
+            )
+        return lines
+
+    def _regret_lines(self, found: Mapping[str, Found]) -> list[str]:
+        heads = [f"as {version}, {self.plays(version).rounds:,} rounds" for version in VERSIONS]
+        lines = [f"{'regret':10}" + "".join(f"{head:>28}" for head in heads)]
+        for name in agents(PRINTED):
+            each = [
+                Measured(row["regret"], row["se"]) for row in (found[version].numbers[name] for version in VERSIONS)
+            ]
+            lines.append(f"{name:10}" + "".join(f"{one!s:>28}" for one in each))
+        return lines
+
+    def _figure(self, found: Mapping[str, Found]) -> Any:
+        from llc_core.plots.style import beside_each_other
+
+        drawn = [each.draw().opts(title=f"as {version}") for version, each in found.items() if each.draw]
+        return beside_each_other(*drawn)
+
+
+def settings_of(study: Regrets) -> dict[str, dict[str, str]]:
+    """Of every agent, what its version says, in words by column. ε is of w ← w − ε∇U + √(2ετ)·N(0, 1); "ε here" is the study's."""
+    found = {}
+    for name, (make, policy) in agents(study.version).items():
+        own, contour = make(), make().interaction
+        falls = [f"{by:g} a {each}" for by, each in ((own.step_factor, "step"), (own.round_factor, "round")) if by != 1]
+        acts = policy.name.removeprefix("one-draw ").removesuffix(" sampling")
+        epsilons = [f"{each.sampler.step_size / 2:.3g}" for each in (own, study.agent(name))]  # type: ignore[attr-defined]
+        found[name] = {
+            "sampler": SAMPLERS[own.sampler.name, own.temperature > 0]
+            + (f", drops {own.dropout:g}" if own.dropout else ""),
+            "ε": epsilons[0],
+            "ε here": epsilons[1],
+            "ε times": "".join(falls) or "–",
+            "τ": f"{own.temperature:g}",
+            "decay": f"{own.decay:g}",
+            "chains": f"{own.chains}",
+            "steps": f"{own.steps}",
+            "batch": f"{own.batch_size}",
+            "acts by": f"{policy.epsilon:g}-greedy" if isinstance(policy, EpsilonGreedy) else acts,
+            "ω; ζ; bins of θ": "–"
+            if not isinstance(contour, Contour)
+            else f"{contour.rate:g}; {contour.zeta:g}; {contour.bins} × {contour.width * own.temperature:g}",
+        }
+    return found
+
+
+def settings_lines(found: Mapping[str, Mapping[str, Mapping[str, str]]]) -> list[str]:
+    """A table of `settings_of` by version: a line for each agent and version; what is as in print is left out below it."""
+    one, other = (found[version] for version in VERSIONS)
+    rows = [["agent", "as", *next(iter(one.values()))]]
+    for name, cells in one.items():
+        rows.append([name, PRINTED, *cells.values()])
+        rows.append(
+            ["", RELEASED, *("" if other[name][key] == cell else other[name][key] for key, cell in cells.items())]
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
