@@ -4,7 +4,7 @@ since a row, its long chains and what is judged of both are read together."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -199,38 +199,47 @@ class Crossings(Study):
     def run(self, at: Place) -> Found:
         found = [self._row(row, at) for row in self.rows]
         long = [self._long(row, at) for row in self.rows] if self.long_sets else []
-        table = [
-            f"{'k | h':11} {'λ':>6} {'quadrature':>11} {'box':>6} {'printed':>8} {'ν':>6} {'box':>6} {'printed':>8}   ε, SGLD ± s.e., "
-            "printed, ν̂"
-        ]
-        for row, cells in zip(self.rows, found, strict=True):
-            one, printed = cells[0], row.llc[0] if row.llc else math.nan
-            shown = "  ".join(
-                f"{step:.0e} {cell['mean']:.3f} ± {self._se(cell):.3f} {row.llc[1 + i] if row.llc else math.nan:.2f} "
-                f"{np.array(cell['nu'], float):.3f}"
-                for i, (step, cell) in enumerate(zip(self.step_sizes, cells, strict=True))
-            )
-            nu = f"{row.nu:8.2f}" if row.nu is not None else f"{'–':>8}"
-            table.append(
-                f"{row.name:11} {one['truth']:6.3f} {one['exact']:11.3f} {one['box']:6.3f} {printed:8.2f} {one['exact_nu']:6.3f} "
-                f"{one['box_nu']:6.3f} {nu}   {shown}"
-            )
         numbers: dict[str, Any] = {row.name: cells for row, cells in zip(self.rows, found, strict=True)}
         claims = self._judged(found)
         if long:
-            table.append(
-                f"{'k | h':11} NUTS: λ̂, and less quadrature of the same data sets; ν̂, and less that of both sides, of one; cut "
-                "off"
-            )
-            for row, each in zip(self.rows, long, strict=True):
-                said = {name: str(Measured.of(values)) for name, values in each.items() if name != "divergences"}
-                table.append(
-                    f"{row.name:11} {said['llc']}, {said['llc_off']}; {said['nu']}, {said['nu_off']}, {said['nu_side']}; "
-                    f"{each['divergences']}"
-                )
-                numbers[f"{row.name}, NUTS"] = each
+            numbers |= {f"{row.name}, NUTS": each for row, each in zip(self.rows, long, strict=True)}
             claims += self._judged_long(found, long)
-        return Found(claims, numbers, lambda: self._figure(found), table)
+        return Found(claims, numbers, lambda: self._figure(found, long), self._table(found, long))
+
+    def _table(self, found: list[list[dict[str, Any]]], long: list[Mapping[str, Any]]) -> list[str]:
+        """A line for each row, under the names of the columns and of their groups; then what some of the names mean."""
+
+        def printed(values: Iterable[float | None]) -> list[str]:
+            return ["–" if value is None else f"{value:.2f}" for value in values]
+
+        def with_errors(values: Iterable[Measured]) -> list[str]:
+            return [f"{value.value:.3f}±{value.se:.3f}" for value in values]
+
+        def quadrature(ends: str, value: str, names: Sequence[float | None]) -> dict[str, list[str]]:
+            keys = {"both": f"exact{ends}", "side": f"side{ends}", "box": f"box{ends}"}
+            own = {name: [f"{cells[0][key]:.3f}" for cells in found] for name, key in keys.items()}
+            nuts = {"NUTS ± s.e.": with_errors(Measured.of(row[value]) for row in long)} if long else {}
+            return {**own, "print": printed(names), **nuts}
+
+        groups = {
+            "": {"k | h": [row.name for row in self.rows], "λ": [f"{cells[0]['truth']:.3f}" for cells in found]},
+            "λ̂": quadrature("", "llc", [row.llc[0] if row.llc else None for row in self.rows]),
+        }
+        for i, step in enumerate(self.step_sizes):
+            groups[f"SGLD, ε = {step:g}"] = {
+                "λ̂ ± s.e.": with_errors(Measured(cells[i]["mean"], self._se(cells[i])) for cells in found),
+                "print": printed(row.llc[1 + i] if row.llc else None for row in self.rows),
+                "ν̂": [f"{np.array(cells[i]['nu'], float):.3f}" for cells in found],
+            }
+        groups["ν̂"] = quadrature("_nu", "nu", [row.nu for row in self.rows])
+        lines = [
+            *aligned(groups),
+            "both, side: quadrature on both sides of walls of the prior, and on that where chains begin; box: in the paper's box; print: as printed.",
+        ]
+        if long:
+            cut = ", ".join(str(each["divergences"]) for each in long)
+            lines.append(f"Trajectories of NUTS that were cut off, row by row: {cut}.")
+        return lines
 
     def _long(self, row: Entry, at: Place) -> Mapping[str, Any]:
         k, h = ([int(each) for each in pair] for pair in (row.k, row.h))
@@ -311,28 +320,55 @@ class Crossings(Study):
     def _named(self, rows: list[str]) -> str:
         return f"; not {'; '.join(rows)}" if rows else ""
 
-    def _figure(self, found: list[list[dict[str, Any]]]) -> Any:
+    def _figure(self, found: list[list[dict[str, Any]]], long: list[Mapping[str, Any]]) -> Any:
+        """Of rows λ̂ and below it ν̂, of which SGLD's has no error here; against the truth λ̂ alone."""
         from llc_core.plots.kinds import curves, in_places
-        from llc_core.plots.style import diagonal
+        from llc_core.plots.style import beside_each_other, diagonal
 
         means = [np.array([cells[i]["mean"] for cells in found]) for i in range(len(self.step_sizes))]
         errors = [np.array([self._se(cells[i]) for cells in found]) for i in range(len(self.step_sizes))]
         truth, exact = (np.array([cells[0][name] for cells in found]) for name in ("truth", "exact"))
-        ways = {
+        ways: dict[str, tuple[np.ndarray, ...]] = {
             f"SGLD, ε = {step:g}": (mean, error)
             for step, mean, error in zip(self.step_sizes, means, errors, strict=True)
         }
         if self.against == "rows":
-            return in_places(
-                [row.name for row in self.rows], ways, {"λ": truth, "quadrature": exact}, ylabel="λ̂ ± 2 s.e.", xrotation=35,
-                xlabel="exponents k | h of ρ and of the prior", width=900, height=420, logy=True, ylim=(0.05, 5), legend_position="top",
+            nus: dict[str, tuple[np.ndarray, ...]] = {
+                name: (np.array([cells[i]["nu"] for cells in found], float),) for i, name in enumerate(ways)
+            }
+            if long:
+                for way, name in ((ways, "llc"), (nus, "nu")):
+                    each = [Measured.of(row[name]) for row in long]
+                    way["NUTS"] = np.array([one.value for one in each]), np.array([one.se for one in each])
+            exact_nu = np.array([cells[0]["exact_nu"] for cells in found])
+            names, axis = [row.name for row in self.rows], "exponents k | h of ρ and of the prior"
+            usual: dict[str, Any] = {"xrotation": 35, "xlabel": axis, "height": 420, "legend_position": "top"}
+            return beside_each_other(
+                in_places(names, ways, {"λ": truth, "quadrature": exact}, ylabel="λ̂ ± 2 s.e.", logy=True, ylim=(0.05, 5), **usual),
+                in_places(names, nus, {"quadrature": exact_nu}, ylabel="ν̂ (± 2 s.e.)", **usual),
+                columns=1,
             )  # fmt: skip
-        named = {name: (truth, mean, error) for name, (mean, error) in ways.items()}
+        named = {name: (truth, *way) for name, way in ways.items()}
         named["quadrature"] = (truth, exact, np.zeros(len(exact)))
         return curves(
             named, ground=[diagonal(truth, truth)], lines=False, xlabel="true λ", ylabel="λ̂ ± 2 s.e.", width=480, height=440,
             ylim=(0, 1.4), legend_position="top_left",
         )  # fmt: skip
+
+
+def aligned(groups: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """Lines of columns under their names, and above them those of their groups."""
+    blocks = []
+    for group, columns in groups.items():
+        widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
+        lines = [[name, *cells] for name, cells in columns.items()]
+        block = [
+            " ".join(cell.rjust(width) for cell, width in zip(row, widths.values(), strict=True))
+            for row in zip(*lines, strict=True)
+        ]
+        width = max(len(group), len(block[0]))
+        blocks.append([group.strip().ljust(width), *(line.rjust(width) for line in block)])
+    return ["  ".join(parts).rstrip() for parts in zip(*blocks, strict=True)]
 
 
 def plain(value: Any) -> Any:

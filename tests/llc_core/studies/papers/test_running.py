@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_basins_and_volumes_without_a_chain(tmp_path):
 def test_crossings_beside_quadrature_and_print(tmp_path):
     rows = [{"k": [0, 1], "llc": [0.41, 0.45, 0.42], "nu": 0.5}]
     done = run_item(tiny("001/table-1", rows=rows, repeats=20, members=1, steps=500, long_sets=0), "small", tmp_path)
-    assert len(done.found.table) == 2 and "0,1 | 0,0" in done.found.table[1]
+    assert len(done.found.table) == 4 and "0,1 | 0,0" in done.found.table[2] and "NUTS" not in "".join(done.found.table)
     planted = [{"k": [0, 1], "llc": [0.41, 4.5, 4.2]}, {"k": [0, 1], "h": [0, 0], "llc": [0.41, 4.5, 4.2]}]
     again = run_item(
         tiny("001/table-1", rows=planted, repeats=20, members=1, steps=500, long_sets=0), "small", tmp_path
@@ -85,7 +86,7 @@ def test_long_chains_beside_quadrature(tmp_path):
     few = {"repeats": 20, "members": 1, "steps": 300, "long_sets": 8, "long_steps": 60, "long_warmup": 40}
     done = run_item(tiny("001/table-1", rows=rows, **few), "small", tmp_path)
     long = {claim.text[:9]: claim.holds for claim in done.claims if "NUTS" in claim.text}
-    assert long == {"λ̂ of NUT": True, "ν̂ of NUT": True} and len(done.found.table) == 4
+    assert long == {"λ̂ of NUT": True, "ν̂ of NUT": True} and len(done.found.table) == 5
     study = tiny("001/table-1", rows=rows, **few).sizes["small"]
     cell = {"box": 0.42, "exact": 0.42, "exact_sd": 0.1}
     off = {
@@ -96,6 +97,58 @@ def test_long_chains_beside_quadrature(tmp_path):
     }
     held = [claim.holds for claim in study._judged_long([[cell]], [off])]
     assert held == [False, True, True], "beyond both ends, between them, and as printed"
+
+
+def cell(**changes) -> dict[str, float]:
+    """A row's numbers at one step size, each another one."""
+    usual = {"truth": 0.5, "exact": 0.41, "side": 0.42, "box": 0.43, "mean": 0.44, "sd": 0.1, "dead": 0, "nu": 0.61}
+    return {**usual, "exact_nu": 0.51, "side_nu": 0.52, "box_nu": 0.53, **changes}
+
+
+NUTS = {"llc": [0.3, 0.5], "nu": [0.6, 0.8], "divergences": 7}
+
+
+def crossings(**settings):
+    """The study of two rows, of which the second has no printed numbers."""
+    rows = [{"k": [0, 1], "llc": [0.11, 0.12, 0.13], "nu": 0.14}, {"k": [1, 1], "h": [4, 3]}]
+    return tiny("001/table-1", rows=rows, repeats=100, **settings).sizes["small"]
+
+
+@pytest.mark.parametrize("long", [[], [NUTS, NUTS]], ids=["alone", "with NUTS"])
+def test_every_number_of_a_row_of_crossings_stands_in_one_line(long):
+    found = [[cell(), cell(mean=0.45, nu=math.nan)]] * 2
+    lines = crossings()._table(found, long)
+    nuts, nuts_nu = (["0.400±0.100"], ["0.700±0.100"]) if long else ([], [])
+    numbers = [
+        "0.500",
+        "0.410",
+        "0.420",
+        "0.430",
+        "0.11",
+        *nuts,
+        "0.440±0.010",
+        "0.12",
+        "0.610",
+        "0.450±0.010",
+        "0.13",
+        "nan",
+    ]
+    numbers += ["0.510", "0.520", "0.530", "0.14", *nuts_nu]
+    first, second = (line.split()[3:] for line in lines[2:4])
+    assert first == numbers
+    assert second == [{"0.11": "–", "0.12": "–", "0.13": "–", "0.14": "–"}.get(each, each) for each in numbers]
+    assert max(map(len, lines)) <= 140 and ("row by row: 7, 7" in lines[-1]) == bool(long)
+
+
+@pytest.mark.parametrize("long", [[], [NUTS, NUTS]], ids=["alone", "with NUTS"])
+def test_the_figure_of_crossings_has_the_long_chains_and_nu(long):
+    pytest.importorskip("holoviews")
+    drawn = crossings()._figure([[cell(), cell()]] * 2, long)
+    named = [{part.label for part in each.values()} - {""} for each in drawn]
+    ways = {"SGLD, ε = 0.0005", "SGLD, ε = 0.0001", *(["NUTS"] if long else [])}
+    assert named == [{"λ", "quadrature", *ways}, {"quadrature", *ways}]
+    assert not long or any(part.label == "NUTS" and 0.7 in part.dimension_values(1) for part in drawn[1].values())
+    assert crossings(against="truth")._figure([[cell(), cell()]] * 2, long) is not None
 
 
 def synthetic(width: float, seed: int = 0) -> step_sizes.Errors:
