@@ -31,6 +31,7 @@ from llc_core.fields import hyper, short
 from llc_core.interactions.contour import Contour
 from llc_core.studies.papers.claims import Claim, Measured, less
 from llc_core.studies.papers.study import STUDIES, Cost, Found, Place, Study, register
+from llc_core.studies.papers.tables import aligned
 
 FILE = Path(__file__).resolve().parents[4] / "lab" / "data" / "mushroom.csv"
 PRINTED, RELEASED = VERSIONS = ("printed", "released")
@@ -239,7 +240,7 @@ class BanditTable(Study):
         from llc_core.plots.style import beside_each_other
 
         drawn = [each.draw().opts(title=f"as {version}") for version, each in found.items() if each.draw]
-        return beside_each_other(*drawn)
+        return beside_each_other(*drawn, columns=1)
 
 
 def settings_of(study: Regrets) -> dict[str, dict[str, str]]:
@@ -278,5 +279,4 @@ def settings_lines(found: Mapping[str, Mapping[str, Mapping[str, str]]]) -> list
         rows.append(
             ["", RELEASED, *("" if other[name][key] == cell else other[name][key] for key, cell in cells.items())]
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return aligned(rows)

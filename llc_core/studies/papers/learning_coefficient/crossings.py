@@ -19,6 +19,7 @@ from llc_core.references.nuts import nuts_draws
 from llc_core.results import Estimate
 from llc_core.studies.papers.claims import Claim, Measured, agree, at_least
 from llc_core.studies.papers.study import Cost, Found, Place, Study, on_cores, register
+from llc_core.studies.papers.tables import grouped
 from llc_core.theory.quadrature import one_sided_posterior, posterior
 from llc_core.types import LearningCoefficient
 
@@ -233,7 +234,7 @@ class Crossings(Study):
             }
         groups["ν̂"] = quadrature("_nu", "nu", [row.nu for row in self.rows])
         lines = [
-            *aligned(groups),
+            *grouped(groups),
             "both, side: quadrature on both sides of walls of the prior, and on that where chains begin; box: in the paper's box; print: as printed.",
         ]
         if long:
@@ -340,35 +341,27 @@ class Crossings(Study):
                 for way, name in ((ways, "llc"), (nus, "nu")):
                     each = [Measured.of(row[name]) for row in long]
                     way["NUTS"] = np.array([one.value for one in each]), np.array([one.se for one in each])
-            exact_nu = np.array([cells[0]["exact_nu"] for cells in found])
             names, axis = [row.name for row in self.rows], "exponents k | h of ρ and of the prior"
-            usual: dict[str, Any] = {"xrotation": 35, "xlabel": axis, "height": 420, "legend_position": "top"}
+            usual: dict[str, Any] = {
+                "xrotation": 35, "xlabel": axis, "height": 420, "legend_position": "top", "logy": True,
+                "yticks": [(each, f"{each:g}") for each in (0.05, 0.1, 0.2, 0.5, 1, 2, 5)], "ylim": (0.05, 8),
+            }  # fmt: skip
+            sides = {"quadrature, both sides": "exact", "quadrature, one side": "side"}
+            ends = [
+                {name: np.array([cells[0][key + end] for cells in found]) for name, key in sides.items()}
+                for end in ("", "_nu")
+            ]
             return beside_each_other(
-                in_places(names, ways, {"λ": truth, "quadrature": exact}, ylabel="λ̂ ± 2 s.e.", logy=True, ylim=(0.05, 5), **usual),
-                in_places(names, nus, {"quadrature": exact_nu}, ylabel="ν̂ (± 2 s.e.)", **usual),
+                in_places(names, ways, {**ends[0], "λ": truth}, ylabel="λ̂ ± 2 s.e.", **usual),
+                in_places(names, nus, ends[1], ylabel="ν̂ (± 2 s.e.)", **usual),
                 columns=1,
-            )  # fmt: skip
+            )
         named = {name: (truth, *way) for name, way in ways.items()}
         named["quadrature"] = (truth, exact, np.zeros(len(exact)))
         return curves(
             named, ground=[diagonal(truth, truth)], lines=False, xlabel="true λ", ylabel="λ̂ ± 2 s.e.", width=480, height=440,
             ylim=(0, 1.4), legend_position="top_left",
         )  # fmt: skip
-
-
-def aligned(groups: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
-    """Lines of columns under their names, and above them those of their groups."""
-    blocks = []
-    for group, columns in groups.items():
-        widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
-        lines = [[name, *cells] for name, cells in columns.items()]
-        block = [
-            " ".join(cell.rjust(width) for cell, width in zip(row, widths.values(), strict=True))
-            for row in zip(*lines, strict=True)
-        ]
-        width = max(len(group), len(block[0]))
-        blocks.append([group.strip().ljust(width), *(line.rjust(width) for line in block)])
-    return ["  ".join(parts).rstrip() for parts in zip(*blocks, strict=True)]
 
 
 def plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from llc_core.studies.papers import items
 from llc_core.studies.papers.adaptive_samplers.laws import Panel
 from llc_core.studies.papers.local_sampling import step_sizes
 from llc_core.studies.papers.running import run_item, study_of
+from llc_core.studies.papers.tables import wide
 
 
 def tiny(address: str, **settings) -> items.Item:
@@ -137,7 +138,8 @@ def test_every_number_of_a_row_of_crossings_stands_in_one_line(long):
     first, second = (line.split()[3:] for line in lines[2:4])
     assert first == numbers
     assert second == [{"0.11": "–", "0.12": "–", "0.13": "–", "0.14": "–"}.get(each, each) for each in numbers]
-    assert max(map(len, lines)) <= 140 and ("row by row: 7, 7" in lines[-1]) == bool(long)
+    assert len({wide(line) for line in lines[1:4]}) == 1, "columns stand under their names"
+    assert max(map(wide, lines)) <= 140 and ("row by row: 7, 7" in lines[-1]) == bool(long)
 
 
 @pytest.mark.parametrize("long", [[], [NUTS, NUTS]], ids=["alone", "with NUTS"])
@@ -146,7 +148,8 @@ def test_the_figure_of_crossings_has_the_long_chains_and_nu(long):
     drawn = crossings()._figure([[cell(), cell()]] * 2, long)
     named = [{part.label for part in each.values()} - {""} for each in drawn]
     ways = {"SGLD, ε = 0.0005", "SGLD, ε = 0.0001", *(["NUTS"] if long else [])}
-    assert named == [{"λ", "quadrature", *ways}, {"quadrature", *ways}]
+    sides = {"quadrature, both sides", "quadrature, one side"}
+    assert named == [{"λ", *sides, *ways}, {*sides, *ways}]
     assert not long or any(part.label == "NUTS" and 0.7 in part.dimension_values(1) for part in drawn[1].values())
     assert crossings(against="truth")._figure([[cell(), cell()]] * 2, long) is not None
 
