@@ -161,7 +161,12 @@ class TwoOptimisers(OfNetworks):
                 kept[:] = [data]
                 a_while = [round(epoch * len(data) / min(self.batch, len(data))) for epoch in self.epochs]
                 course = self.trained(data, optimizer, seed, a_while, at, asked)
-                return {"looks": [self._look(data, c, seed, at) for c in course]}
+                # chains may take longer than the training: each look is kept as soon as it is known
+                return {"looks": [looked(data, each) for each in course]}
+
+            def looked(data: Split, network: Checkpoint) -> Mapping[str, Any]:
+                words = f"{name}, pair {seed + 1} of {self.seeds}, after {network.step:,} steps"
+                return at.part([*asked, network.step], lambda: self._look(data, network, seed, at), words)
 
             found: list[Mapping[str, Any]] = at.part(asked, make, f"{name}, pair {seed + 1} of {self.seeds}")["looks"]
             return found

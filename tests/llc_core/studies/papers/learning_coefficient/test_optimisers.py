@@ -235,23 +235,35 @@ def test_a_training_that_was_ended_goes_on(tmp_path, monkeypatch, in_double, stu
     assert not kept.exists(), "what has arrived leaves nothing behind"
 
 
-def test_networks_are_kept_until_every_row_of_theirs_is_there(tmp_path, monkeypatch, in_double):
-    """Ended in the chains of the second γ: nothing is trained again."""
-    whole = THREE.run(place(tmp_path / "whole")).numbers
+def runs(monkeypatch, ended: int | None = None) -> list[int]:
+    """Has a number for each run of chains from now on; number `ended` does not begin."""
+    made, run = [], optimisers.Run
+
+    def running(*given):
+        made.append(len(made) + 1)
+        if len(made) == ended:
+            raise Ended
+        return run(*given)
+
+    monkeypatch.setattr(optimisers, "Run", running)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("study", "kind", "ended", "left"), [(THREE, MomentumSGD, 3, 2), (TWO, EntropySGD, 4, 5)], ids=["by γ", "pairs"]
+)
+def test_networks_are_kept_until_every_row_of_theirs_is_there(
+    tmp_path, monkeypatch, in_double, study, kind, ended, left
+):
+    """Ended in the chains of the second γ, or in those after the last epoch: nothing is trained again, and no chain that was there."""
+    whole = study.run(place(tmp_path / "whole")).numbers
     with pytest.MonkeyPatch.context() as patched, pytest.raises(Ended):
-        made = []
-        run = optimisers.Run
-        patched.setattr(
-            optimisers, "Run", lambda *given: made.append(run(*given)) or made[-1] if len(made) < 3 else ends()
-        )
-        THREE.run(place(tmp_path / "ended"))
-    done = steps_of(monkeypatch, MomentumSGD)
-    assert THREE.run(place(tmp_path / "ended")).numbers == whole and not done
+        runs(patched, ended)
+        study.run(place(tmp_path / "ended"))
+    done, made = steps_of(monkeypatch, kind), runs(monkeypatch)
+    assert study.run(place(tmp_path / "ended")).numbers == whole
+    assert not done and len(made) == left
     assert not (tmp_path / "ended" / "rows.trainings").exists()
-
-
-def ends():
-    raise Ended
 
 
 def write_mnist(folder) -> None:
