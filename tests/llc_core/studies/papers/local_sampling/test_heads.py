@@ -94,6 +94,7 @@ def test_a_tiny_run_ends_with_claims_and_goes_on(tmp_path):
     done = TINY.run(place)
     assert len(done.claims) == 6 and len(done.table) == 5
     assert done.draw is not None and len(place.kept.rows) == 8
+    assert not (tmp_path / "rows.trainings").exists(), "a training whose rows are all there leaves nothing"
     said = []
     Heads.run(TINY, Place(place.kept, tmp_path, say=said.append))
     assert not said, "nothing is run again"
