@@ -1,4 +1,5 @@
-"""Regret of six agents that decide which mushrooms to eat, and their settings (Deng et al. 2022, Figure 4 and Table 2)."""
+"""Regret of six agents that decide which mushrooms to eat, and their settings (Deng et al. 2022, Figure 4 and Table 2). Long,
+since the table plays what the figure does, and says what its agents are."""
 
 from __future__ import annotations
 
