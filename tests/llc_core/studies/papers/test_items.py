@@ -12,6 +12,7 @@ from cases import few
 from app.server.cli import build_parser
 from llc_core.cli.commands import main
 from llc_core.studies.papers import items
+from llc_core.studies.papers.contour_sampling.regrets import VERSIONS, BanditTable
 from llc_core.studies.papers.function_space.risks import RiskCourses
 from llc_core.studies.papers.local_sampling.step_sizes import StepSizes
 from llc_core.studies.papers.study import STUDIES
@@ -73,6 +74,9 @@ def _runs(item) -> dict[object, float]:
     study = item.sizes["small"]
     if isinstance(study, StepSizes):
         return {str(study.sweep.to_dict()): study.cost().seconds}
+    if isinstance(study, BanditTable):
+        plays = [study.plays(version).cost() for version in VERSIONS]
+        return {(item.paper, cost.words): cost.seconds for cost in plays}
     if not isinstance(study, RiskCourses):
         return {(item.paper, study.cost().words): study.cost().seconds}
     cases = [
