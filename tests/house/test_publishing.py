@@ -83,7 +83,7 @@ def test_the_paper_cites_what_its_bibliography_has_and_all_of_it():
 
 FIGURES = {
     "lab/benchmarks/results/accuracy.md": ("0.37%", "0.36%", "0.21%", "0.23%", "1.92%", "1.3 / 3.3", "6.2 / 16.5"),
-    "lab/benchmarks/RESULTS.md": ("172 of 174", "172 of 218"),
+    "lab/benchmarks/RESULTS.md": ("163 of 168", "163 of 217"),
     "lab/benchmarks/results/peers.md": ("18.7", "10.4", "3.56", "1.99", "1.72", "1.52", "1.78", "1.56"),
 }
 """File → measurements that the paper rounds: where one has changed, the paper must follow."""
