@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from panel.command.serve import Serve
 
 from app.server.cli import build_parser
 from llc_core import SweepSpec
+from llc_core.studies.papers.items import find
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
@@ -107,6 +109,21 @@ def test_commands_of_a_page_are_there(name):
         elif program == "pip":
             asked = re.findall(r"\[(.*)\]", " ".join(words))
             assert {extra for each in asked for extra in each.split(",")} <= set(extras)
+
+
+RESULTS = sorted((ROOT / "lab/benchmarks").rglob("*.md"))
+
+
+def test_commands_that_the_results_name_besides_benchmarks_are_there():
+    """What a benchmark's command does is asked in `tests/lab/benchmarks/test_commands.py`."""
+    named = [words for path in RESULTS for words in re.findall(r"llc-lab ([a-z]+ [^`]+)`", path.read_text())]
+    assert len(named) > 10
+    for words in named:
+        options = build_parser().parse_args(shlex.split(words))
+        if options.command == "paper":
+            assert find(options.item).sizes
+        else:
+            assert (ROOT / words.split()[1]).is_file(), words
 
 
 def test_all_pages_and_pictures_are_in_use():
