@@ -234,7 +234,7 @@ def hangs_on_data(e: Evidence) -> Fault | None:
         return Kind.MAYBE_HANGS_ON_DATA.fault(share=share)
     lower = float(f"{e.n_beta / max(LOWER_BY * share / OF_DATA, LOWER_AT_LEAST):.2g}")
     far = lower < LEAST_N_BETA
-    words = "." if far else f", or a lower n_beta, such as {lower:g}."
+    words = "." if far else f", or a lower n_beta, such as {lower:g}, whose λ̂ is of a coarser scale."
     fault = Kind.HANGS_ON_DATA.fault({} if far else {"n_beta": lower}, share=share, lower=words)
     return _with_gamma_named(replace(fault, doubt=e.truth_known), e)
 
