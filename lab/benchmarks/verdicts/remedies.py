@@ -57,18 +57,18 @@ def one_run(case: Case) -> Row:
         if said.wants_steps:
             verdict = gone_on(run, answer, LONGER * run.total_steps)
             settings = {**settings, "steps": run.total_steps}
-        elif not said.change:
-            verdict = at_two_temperatures(
-                run_of(problem, {**settings, "grid": {"temperature": [1.0, 0.25]}}), verdict[0]
-            )
         else:
-            settings = changed(settings, said.change, run)
+            if said.change:
+                settings, done = changed(settings, said.change, run), str(dict(said.change))
+                asked = {name: settings[name] for name in ("localization", "n_beta") if name in settings}
+                if "grid" not in settings and (asked or settings.get("polish")):  # another question, another answer
+                    polished = settings.get("polish", False)
+                    answer = answer_of(case.problem, case.problem_seed, **asked, polished=polished)
+            else:
+                settings, done = {**settings, "grid": {"temperature": [1.0, 0.25]}}, "two temperatures"
+                answer = at_the_minimum(stages[-1])
             run = run_of(problem, settings)
-            asked = {name: settings[name] for name in ("localization", "n_beta") if name in settings}
-            if asked or settings.get("polish"):  # another question, which has another answer
-                polished = settings.get("polish", False)
-                answer = answer_of(case.problem, case.problem_seed, **asked, polished=polished)
-            verdict = finished(run, answer, str(dict(said.change)))
+            verdict = finished(run, answer, done)
         stages.append(verdict[0])
     return {"stages": stages, "seconds": round(time.process_time() - started, 2)}
 
@@ -97,23 +97,18 @@ def changed(settings: Mapping[str, Any], change: Mapping[str, Any], run: Run) ->
 
 
 def finished(run: Run, answer: float, done: str) -> tuple[Row, Verdict]:
-    """The run to its end, and the verdict by its chains alone."""
+    """The run to its end, and the verdict by its chains alone; of a run at two temperatures, that on their line."""
     while not run.finished:
         run.advance(run.total_steps - run.steps_done)
-    found = run.estimates(0)[0]  # 0: no exact draws
+    found, *_ = run.estimates(0)  # 0: no exact draws
     verdict = judge(dataclasses.replace(found.evidence, reference=math.nan))
-    sampler = run.sampler.to_dict()
-    about = {"steps": found.steps, "sampler": sampler, "done": done, "polish": run.config.polish}
-    return {**evidence_row(found, answer), "trusted": bool(verdict), "reason": verdict.reason, **about}, verdict
-
-
-def at_two_temperatures(run: Run, before: Row) -> tuple[Row, Verdict]:
-    """before: the stage that was refused."""
-    (row, _), (found, *_) = finished(run, math.nan, "two temperatures"), run.estimates(0)
-    slope = found.from_temperatures
-    assert slope is not None
-    said = {"llc": slope.llc, "llc_se": slope.llc_se, "trusted": bool(slope.verdict), "reason": slope.verdict.reason}
-    return {**row, **said, "answer": at_the_minimum(before), "slope": True}, slope.verdict
+    about = {"steps": found.steps, "sampler": run.sampler.to_dict(), "done": done, "polish": run.config.polish}
+    row = {**evidence_row(found, answer), **about}
+    if run.config.grid:
+        slope = found.from_temperatures
+        assert slope is not None
+        verdict, row = slope.verdict, {**row, "llc": slope.llc, "llc_se": slope.llc_se, "slope": True}
+    return {**row, "trusted": bool(verdict), "reason": verdict.reason}, verdict
 
 
 def at_the_minimum(stage: Row) -> float:
