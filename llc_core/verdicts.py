@@ -4,7 +4,7 @@ Long, since the sentences are read side by side."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple
 
@@ -293,6 +293,7 @@ class Verdict:
     kind: what is said; None of an estimate that was kept before there were kinds.
     details: the part of the reason that a newcomer need not read: checks that were passed, or doubts that an answer settles.
     without_answers: as in `Fault`.  open: what the chains leave open where an exact answer beside them settles it.
+    also: what is wrong besides and can be mended in the same go, of which `remedy` speaks too.
     """
 
     ok: bool
@@ -304,6 +305,7 @@ class Verdict:
     details: str = ""
     without_answers: str = ""
     open: Fault | None = None
+    also: Fault | None = None
 
     def __bool__(self) -> bool:
         return self.ok
@@ -326,6 +328,13 @@ class Verdict:
             without_answers=alone if behind or fault.without_answers else "",
         )  # fmt: skip
 
+    def beside(self, also: Fault | None) -> Verdict:
+        """The refusal with what is wrong besides."""
+        if also is None:
+            return self
+        remedy = Advice.put("{first} Besides: {reason} {then}", first=self.remedy, reason=also.reason, then=also.remedy)
+        return replace(self, remedy=Advice.of(remedy.strip(), remedy.plain.strip()), also=also)
+
     @classmethod
     def right(cls, answer: str, doubt: Fault) -> Verdict:
         """An exact answer settles what the chains leave open."""
@@ -340,9 +349,11 @@ class Verdict:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Verdict:
         """What `to_dict` wrote, and what was written before there were kinds. Raises TypeError or KeyError for anything else."""
-        opened = given.get("open")
         read = {**given, "kind": given.get("kind") and Kind[given["kind"]]}
-        return cls(**{**read, "open": opened and Fault(**{**opened, "kind": Kind[opened["kind"]]})})
+        for name in ("open", "also"):
+            fault = given.get(name)
+            read[name] = fault and Fault(**{**fault, "kind": Kind[fault["kind"]]})
+        return cls(**read)
 
 
 def _by_name(fields: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -158,6 +158,13 @@ def nearly_too_far_above(e: Evidence) -> Fault | None:
     return fault and replace(fault, doubt=e.truth_known)
 
 
+def clearly_above(e: Evidence) -> Fault | None:
+    """w0 lies above the minimum by enough to be mended beside another fault."""
+    fault = _above(e, DOUBTFUL)
+    short = f"w0 lies above the minimum: a lower loss nearby takes {e.above:.3g} off λ̂."
+    return fault and replace(fault, reason=short)
+
+
 def is_far_above(llc: float, above: float, share: float = TOLERANCE) -> bool:
     """Whether what the minimum lies lower than w0 is more than this share of λ̂ there."""
     return math.isfinite(above) and above > max(share * (llc + above), 0.0)

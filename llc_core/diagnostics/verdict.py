@@ -57,6 +57,7 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
 """The most serious first: the first fault that is found is the one to name."""
 OF_W0 = (minimum.above_the_minimum, minimum.nearly_too_far_above)
 """Where these alone speak against it, λ̂ is right for its w0, and says less of the minimum."""
+ABOUT_W0 = (*OF_W0, stops.not_positive, minimum.variance_differs, minimum.not_looked_for)
 OF_A_POSTERIOR = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -85,13 +86,27 @@ def judge(evidence: Evidence) -> Verdict:
         if fault is not None and fault.doubt and settled:
             doubt = doubt or fault
         elif fault is not None:
-            return Verdict.refused(fault, behind=chances.contradiction(evidence) if fault.doubt else "")
+            refused = Verdict.refused(fault, behind=chances.contradiction(evidence) if fault.doubt else "")
+            return refused.beside(_besides(evidence, question, known))
     if doubt is not None:
         return Verdict.right(_answer(evidence), doubt)
     if evidence.of_a_posterior:
         reason = Kind.POSTERIOR_SETTLED.value.reason.format(r_hat=evidence.r_hat, ess=evidence.ess)
         return Verdict(True, reason, kind=Kind.POSTERIOR_SETTLED)
     return Verdict.settled(Kind.SETTLED if evidence.chains > 1 else Kind.ALONE, _checked(evidence))
+
+
+def _besides(e: Evidence, question: Callable[[Evidence], Fault | None], known: bool) -> Fault | None:
+    """What can be mended in the same go as a fault. Where that is not of w0, it is w0; else the first of the others.
+
+    What lies below w0 is found without the chains, and is there however they are mended.
+    """
+    if e.unfinished or e.of_a_posterior:
+        return None
+    if question not in OF_W0:
+        return minimum.clearly_above(e)
+    others = (other(e) for other in QUESTIONS[QUESTIONS.index(question) + 1 :] if other not in ABOUT_W0)
+    return next((fault for fault in others if fault is not None and not (fault.doubt and known)), None)
 
 
 def worth_an_answer(evidence: Evidence) -> bool:

@@ -3,10 +3,10 @@
     python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 20    # again and again
     python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 0     # the table
 
-The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict wants steps, the same
-chains go on, twice as long each time, until it wants none or they have four times as many; else the setting that it names is
-changed, and a new run is made, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). Where w0 cannot be moved it
-wants two temperatures: their λ̂ is that of the minimum near w0. The second remedy does the same once more, so that a run of 4,000 steps ends with 64,000 at
+The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict names a setting, a new
+run is made with it, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). Where w0 cannot be moved it wants two
+temperatures: their λ̂ is that of the minimum near w0. Where it wants steps, the same chains go on, twice as long each time, until it wants none or they have
+four times as many. What is told besides is done in the same go. The second remedy does the same once more, so that a run of 4,000 steps ends with 64,000 at
 most.
 Every stage keeps its evidence, and is judged by today's verdict.
 
@@ -52,23 +52,27 @@ def one_run(case: Case) -> Row:
     stages.append(verdict[0])
     for _ in range(REMEDIES):
         said = verdict[1]
-        if said or not (said.wants_steps or said.change or TEMPERATURES in said.remedy):
+        told = [] if said else [each for each in (said, said.also) if each is not None]
+        change = {name: value for each in reversed(told) for name, value in each.change.items()}
+        line = not change.get("polish") and any(TEMPERATURES in each.remedy for each in told)
+        steps = any(each.wants_steps for each in told)
+        if not (steps or change or line):
             break
-        if said.wants_steps:
-            verdict = gone_on(run, answer, LONGER * run.total_steps)
-            settings = {**settings, "steps": run.total_steps}
-        else:
-            if said.change:
-                settings, done = changed(settings, said.change, run), str(dict(said.change))
-                asked = {name: settings[name] for name in ("localization", "n_beta") if name in settings}
-                if "grid" not in settings and (asked or settings.get("polish")):  # another question, another answer
-                    polished = settings.get("polish", False)
-                    answer = answer_of(case.problem, case.problem_seed, **asked, polished=polished)
-            else:
-                settings, done = {**settings, "grid": {"temperature": [1.0, 0.25]}}, "two temperatures"
-                answer = at_the_minimum(stages[-1])
+        done = " and ".join([*([str(change)] if change else []), *(["two temperatures"] if line else [])])
+        if change:
+            settings = changed(settings, change, run)
+            asked = {name: settings[name] for name in ("localization", "n_beta") if name in settings}
+            if "grid" not in settings and (asked or settings.get("polish")):  # another question, another answer
+                polished = settings.get("polish", False)
+                answer = answer_of(case.problem, case.problem_seed, **asked, polished=polished)
+        if line and "grid" not in settings:
+            settings, answer = {**settings, "grid": {"temperature": [1.0, 0.25]}}, at_the_minimum(stages[-1])
+        if change or line:
             run = run_of(problem, settings)
             verdict = finished(run, answer, done)
+        if steps and not verdict[1] and (verdict[1].wants_steps or not done):
+            verdict = gone_on(run, answer, LONGER * run.total_steps, f"{done} and more steps" if done else "more steps")
+            settings = {**settings, "steps": run.total_steps}
         stages.append(verdict[0])
     return {"stages": stages, "seconds": round(time.process_time() - started, 2)}
 
@@ -116,12 +120,12 @@ def at_the_minimum(stage: Row) -> float:
     return float(stage["answer"] + max(or_nan(stage["evidence"].get("above")), 0.0))
 
 
-def gone_on(run: Run, answer: float, most: int) -> tuple[Row, Verdict]:
+def gone_on(run: Run, answer: float, most: int, done: str) -> tuple[Row, Verdict]:
     while True:
         if not run._record.losses.alive.any():
             return finished(run, answer, "no chain left to go on")
         run.go_on()
-        row, verdict = finished(run, answer, "more steps")
+        row, verdict = finished(run, answer, done)
         if verdict or not verdict.wants_steps or 2 * run.total_steps > most:
             return row, verdict
 
