@@ -10,7 +10,7 @@ import pytest
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.verdict import judge, worth_an_answer
 from llc_core.samplers import build
-from llc_core.verdicts import Verdict, plain_words
+from llc_core.verdicts import Kind, Verdict, plain_words
 
 SOUND = {
     "llc": 50.0, "se": 0.3, "chains": 4, "dead": 0, "r_hat": 1.005, "ess": 900.0, "drift": 0.1, "drift_se": 0.2,
@@ -160,3 +160,27 @@ def test_directions_that_gamma_holds_count_those_not_spread_along():
     assert Evidence(**SOUND).held == 291.0
     assert Evidence(**{**SOUND, "unspread": 500.0}).held == 400.0
     assert math.isnan(Evidence(**{**SOUND, "pull": math.nan}).held)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "also"),
+    [
+        ({"above": 10.0, "se": 5.0}, Kind.ABOVE_MINIMUM, Kind.WIDE_ERROR),
+        ({"above": 10.0, "law_bias": 8.0, "law_bias_se": 0.1}, Kind.ABOVE_MINIMUM, Kind.SYSTEMATIC),
+        ({"above": 2.0, "se": 5.0}, Kind.WIDE_ERROR, Kind.ABOVE_MINIMUM),
+        ({"above": 2.0, "law_bias": 8.0, "law_bias_se": 0.1}, Kind.SYSTEMATIC, Kind.ABOVE_MINIMUM),
+        ({"above": 10.0}, Kind.ABOVE_MINIMUM, None),
+        ({"se": 5.0}, Kind.WIDE_ERROR, None),
+        ({"above": 1.0, "se": 5.0}, Kind.WIDE_ERROR, None),
+        ({"above": 10.0, "gap": -6.0}, Kind.ABOVE_MINIMUM, None),
+        ({"above": 10.0, "se": 5.0, "unfinished": True}, Kind.ABOVE_MINIMUM, None),
+    ],
+)
+def test_what_can_be_mended_in_the_same_go_is_said_besides(changes, kind, also):
+    found = judged(**changes)
+    assert not found and found.kind is kind and (found.also and found.also.kind) is also
+    assert ("Besides: " in found.remedy) == (also is not None)
+    if also is not None:
+        assert found.also.reason in found.remedy and found.also.remedy in found.remedy
+    assert found.wants_steps == (kind is Kind.WIDE_ERROR), "the first fault says what a program does next"
+    assert Verdict.from_dict(found.to_dict()) == found
