@@ -78,6 +78,9 @@ class Potential:
     """Whether chains begin at draws of the Gaussian prior; else at w0, or at `start`."""
     w0_is_minimum = False
     """Whether w0 is a minimum of the loss by how it was made, so that nobody need look for a lower place."""
+    endless: bool | None = None
+    """Whether the loss is of a form that may fall for ever as the weights grow, such as a cross entropy; False: of one that comes to rest,
+    such as a squared error; None: not known."""
     learning_coefficient: LearningCoefficient | None = None
     local_learning_coefficient: LearningCoefficient | None = None
 

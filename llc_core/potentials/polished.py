@@ -57,25 +57,25 @@ def not_asked(passes: int) -> str:
     return f"Whether the loss falls beside it was not asked to the end, since {passes:,} passes were used up:"
 
 
-def endless(distance: float, before: float, after: float) -> str:
-    """before, after: the loss at w0 and so far away."""
-    return (
-        f"There is no minimum to find: {distance:.3g} away from w0 the loss has fallen from {before:.3g} to {after:.3g} and still "
-        "falls as the weights grow, as a cross entropy of separable classes does for ever. w0 stays; add weight decay to the "
-        "loss, take a larger localization, or read λ̂ from two temperatures."
-    )
+def endless(distance: float, before: float, after: float, form: bool) -> str:
+    """before, after: the loss at w0 and so far away.  form: whether the loss is known to be one that can fall for ever."""
+    remedy = "add weight decay to the loss, take a larger localization, or read λ̂ from two temperatures."
+    seen = f"{distance:.3g} away from w0 the loss has fallen from {before:.3g} to {after:.3g} and still falls as the weights grow"
+    if form:
+        return f"There is no minimum to find: {seen}, as a cross entropy of separable classes does for ever. w0 stays; {remedy}"
+    return f"No minimum was found: {seen}. w0 stays. If it falls for ever, as a cross entropy of separable classes does, {remedy}"
 
 
-def unfinished(gain: float, passes: int | None, grown: bool) -> str:
+def unfinished(gain: float, passes: int | None, grown: bool, can_be_endless: bool) -> str:
     """gain: what λ̂ could still rise by, or infinity.  passes: that were used up; None: they were not.  grown: whether the
-    weights have become much longer.
+    weights have become much longer.  can_be_endless: whether the form of the loss allows that it falls for ever.
     """
     rest = f"another {gain:.2g} may be missing" if math.isfinite(gain) else "how much is missing is not known"
     if passes is None:
         return f"No lower point was found from there though the loss still has a slope, as at a kink; {rest}."
     said = f"That is no minimum yet: {passes:,} passes were used up, and {rest}; allow more of them."
-    return (
-        f"{said} If the loss falls for ever as the weights grow, there is none: add weight decay to it."
-        if grown
-        else said
-    )
+    if not grown:
+        return said
+    if can_be_endless:
+        return f"{said} If the loss falls for ever as the weights grow, there is none: add weight decay to it."
+    return f"{said} Or polish again from there. Inputs of like size and little correlation may shorten the way."

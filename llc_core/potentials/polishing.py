@@ -1,5 +1,5 @@
 """Polishing: w0 moves to the local minimum of L_n on all data, of which λ̂ speaks. Long, since a place where the way comes to rest may be
-a saddle, or nothing but far away."""
+a saddle, or slow, or nothing but far away."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ BESIDE = 0.03
 FURTHER, STRIDE = 60, 1e-3
 """A way at whose end the loss hardly falls goes on for so many steps while each is longer than this share of the weights' length."""
 CREEPS, GROWN = 1.1, 1.5
-"""Times their length to which weights grow on such a way. Above the second there is no minimum: exp(−margin) falls for ever, each step by
-about the same factor. Above the first there is none either where the loss has fallen to `LEFT` of what it was, or w0 lies `FAR`.
+"""Times their length to which weights grow on such a way. Above the second there is no minimum, unless the loss is of a form that has one:
+exp(−margin) falls for ever, each step by about the same factor. Above the first there is none either where the loss has fallen to `LEFT`
+of what it was, or w0 lies `FAR`. A way along a valley of ill-conditioned inputs is as long, but comes to rest.
 """
 LEFT, FAR = 0.01, 10.0
 """FAR: in lengths of w0."""
@@ -67,6 +68,7 @@ def polish(
     A w0 with no slope is left on trial: if a way that begins beside it leads lower, it was a saddle. The same is asked of the place
     where a way comes to rest, such as one with two equal units, which no gradient parts. Where the loss still falls as
     the weights grow, as a cross entropy of separable classes does for ever, there is no minimum; w0 stays if it came far on such a way.
+    A squared error does not fall for ever like that (`Potential.endless`): its way is gone on with as long as there are passes.
     Raises ValueError with one sentence for a problem whose w0 cannot be moved.
     """
     if not isinstance(problem, Potential):
@@ -133,7 +135,11 @@ class _Way:
 
     def _ended(self, search: Descent, slope: float, rested: bool, lead: str = "") -> Polished:
         here, growth = search.here, self._growth(search) if rested else 1.0
+        slow = self.n_beta * (here.loss - search.here.loss) >= self.tolerance  # the rest was none
+        if slow and growth >= CREEPS and self.problem.endless is False:
+            return self._ended(search, slope, self._descend(search), lead)
         if growth < CREEPS:
+            here = search.here if slow else here
             if rested:
                 beside = self._begin_beside(here.at)
                 ends = self._descend(beside)
@@ -143,9 +149,9 @@ class _Way:
                     lead = " ".join(part for part in (lead, words.not_asked(self.passes)) if part)
             return self._arrived(search, here, slope, rested, lead)
         far = float(here.at.norm()) > FAR * self._length(self.zero)
-        if growth > GROWN or far or self._nothing_left(here):
-            length = float(search.here.at.norm())
-            return self._stays(slope, words.endless(length, self.before, self.before + search.here.loss))
+        if self.problem.endless is not False and (growth > GROWN or far or self._nothing_left(here)):
+            length, after = float(search.here.at.norm()), self.before + search.here.loss
+            return self._stays(slope, words.endless(length, self.before, after, self.problem.endless is True))
         found = self._arrived(search, here, slope, rested, lead)
         return replace(found, sentence=f"{found.sentence} {words.CREEPS}")
 
@@ -174,11 +180,13 @@ class _Way:
         """How many times as long the weights become though the loss hardly falls any more; 1 where they come to rest with it."""
         length, growth = self._length(search.here.at), 1.0
         for _ in range(FURTHER):
-            behind = search.here.at
-            if growth > GROWN or not search.step():
+            behind = search.here
+            if (growth > GROWN and self._nothing_left(behind)) or not search.step():
                 break
-            if float((search.here.at - behind).norm()) < STRIDE * length:
-                return growth if self._nothing_left(search.here) else 1.0
+            if growth > GROWN and behind.loss - search.here.loss <= search.rounding:
+                break
+            if float((search.here.at - behind.at).norm()) < STRIDE * length:
+                return growth if self.problem.endless is not False and self._nothing_left(search.here) else 1.0
             growth = self._length(search.here.at) / length
         return growth
 
@@ -247,4 +255,5 @@ class _Way:
 
     def _why(self, search: Descent) -> str:
         grown = self._length(search.here.at) > words.GROWN * self._length(self.zero)
-        return words.unfinished(self.n_beta * search.gain, self.passes if self.used >= self.passes else None, grown)
+        used_up = self.passes if self.used >= self.passes else None
+        return words.unfinished(self.n_beta * search.gain, used_up, grown, self.problem.endless is not False)

@@ -25,6 +25,7 @@ class LinearPotential(Potential):
     gradients = ("full", "control_variate", "minibatch")
     has_factors = True
     own_gradients = True
+    endless = False
 
     def _tensors(self, like: Tensor) -> Tensors:
         """For the chains, device and precision of `like` [C, …]."""

@@ -7,10 +7,40 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from llc_core.fields import short
-from llc_core.potentials.module.losses import OF_ANY_LAYOUT, CrossEntropy, Loss, NextToken, cross_entropy
+from llc_core.potentials.module.losses import (
+    OF_ANY_LAYOUT,
+    CrossEntropy,
+    Loss,
+    NextToken,
+    OfUser,
+    cross_entropy,
+    mse,
+    squared_error,
+)
+
+ENDLESS = (cross_entropy, functional.cross_entropy, functional.binary_cross_entropy_with_logits)
+ENDLESS_CLASSES = (CrossEntropy, NextToken, nn.CrossEntropyLoss, nn.BCEWithLogitsLoss)
+RESTING = (
+    squared_error,
+    mse,
+    functional.mse_loss,
+    functional.l1_loss,
+    functional.smooth_l1_loss,
+    functional.huber_loss,
+)
+RESTING_CLASSES = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss)
+
+
+def falls_for_ever(loss: Loss) -> bool | None:
+    """`Potential.endless` of a loss of outputs: known of those here and of torch's, and not of a function that somebody wrote."""
+    function = loss.function if isinstance(loss, OfUser) else loss
+    if isinstance(function, ENDLESS_CLASSES) or function in ENDLESS:
+        return True
+    return False if isinstance(function, RESTING_CLASSES) or function in RESTING else None
 
 
 def reduced(loss: Loss, reduction: str | None) -> Loss:

@@ -23,7 +23,7 @@ from llc_core.potentials.module.data.given import Given
 from llc_core.potentials.module.data.kept import taken_in
 from llc_core.potentials.module.data.rows import Rows, as_bytes, chunks
 from llc_core.potentials.module.losses import CrossEntropy, Loss
-from llc_core.potentials.module.meant import reduction_name, rows_with_label, which_mean
+from llc_core.potentials.module.meant import falls_for_ever, reduction_name, rows_with_label, which_mean
 from llc_core.potentials.module.parameters import choose, frozen_copy, uncompiled
 from llc_core.potentials.module.passes.any_module import Position
 from llc_core.potentials.module.passes.layers import Dense
@@ -171,6 +171,10 @@ class NetworkPotential(Potential):
         if not isinstance(self.calling, OfOutput):
             raise ValueError("This network has a loss_fn, and no loss of its output.")
         return self.calling.loss
+
+    @property
+    def endless(self) -> bool | None:  # type: ignore[override]
+        return falls_for_ever(self.calling.loss) if isinstance(self.calling, OfOutput) else None
 
     @property
     def samples(self) -> int:  # type: ignore[override]
