@@ -51,7 +51,8 @@ POLISH = Advice.of("Polish w0 (polish=True)", "Polish w0")
 AT_MINIMUM = Advice.of(", or an estimate at the minimum of L_n (polish=True)", ", or an estimate at the minimum of L_n")
 """What is advised to whoever has not polished w0."""
 POLISHED = "w0 is polished already, so"
-NOT_POLISHED = "Polishing led to no minimum. Add weight decay to the loss and train on, or"
+NOWHERE = "Polishing led to no minimum. Add weight decay to the loss and train on"
+NOT_POLISHED = f"{NOWHERE}, or"
 """What stands before `TEMPERATURES` where w0 was to be moved."""
 NOT_POSITIVE = "The estimate is {llc:.3g}, but a learning coefficient is positive"
 CONSISTENT = "No exact answer is available here, so this is a consistent number, not a proven one."

@@ -18,7 +18,7 @@ from llc_core.diagnostics.minimum import is_far_above, lower, mostly_of_gamma
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.results import AGREES, Estimate, agrees
 from llc_core.types import FromTemperatures
-from llc_core.verdicts import CONSISTENT, POLISH, WRONG, Advice, Kind, Trust
+from llc_core.verdicts import CONSISTENT, NOWHERE, POLISH, WRONG, Advice, Kind, Trust
 
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
@@ -89,7 +89,7 @@ def conclude(
         slope = estimate.from_temperatures
         # Where the loss fits the noise, more data help if the slope does not.
         if slope is not None and (judged.kind in OF_W0 or (judged.kind is Kind.FITS_NOISE and slope.verdict)):
-            remedy = _of_slope(slope, judged.kind, remedy)
+            remedy = _of_slope(slope, judged.kind, remedy, known)
             gamma = mostly_of_gamma(known)
             if gamma is not None:
                 remedy = replace(remedy, sentence=Advice.put("{said} {also}", said=remedy.sentence, also=gamma.remedy))
@@ -98,7 +98,7 @@ def conclude(
         reason = judged.reason if with_answers else judged.without_answers or judged.reason
         return _refused(reason, remedy.sentence, judged.wants_steps, remedy.change, judged.kind)
     if with_answers and is_far_above(estimate.llc, known.above):
-        words = f"For this w0 λ̂ is right ({_confirmed_by(estimate)}), but {lower(estimate.llc, known.above)}."
+        words = f"For this w0 λ̂ is right ({_confirmed_by(estimate)}), but {lower(replace(known, llc=estimate.llc))}."
         return Conclusion(Trust.AT_ODDS, "w0 lies above the minimum.", words, judged.remedy, change=judged.change)
     drawn = known.sampler is not None and known.sampler.needs_conditionals and not known.sampler.needs_prior
     if not with_answers:
@@ -135,7 +135,7 @@ def _refused(
     return Conclusion(Trust.REFUSED, "Do not trust it.", reason, remedy, wants_steps, change, said)
 
 
-def _of_slope(slope: FromTemperatures, kind: Kind, own: Remedy) -> Remedy:
+def _of_slope(slope: FromTemperatures, kind: Kind, own: Remedy, known: Evidence) -> Remedy:
     """What was to be read from temperatures has been. Where that does not help, what else does is said first.
 
     own: the remedy without a slope, which holds no advice to read one where λ̂ is not positive.
@@ -148,7 +148,8 @@ def _of_slope(slope: FromTemperatures, kind: Kind, own: Remedy) -> Remedy:
         return Remedy(Advice.put("{own} {either}", own=own.sentence, either=either), own.change)
     if own.change.get("polish"):
         return Remedy(Advice.put("{polish}. {either}", polish=POLISH, either=either), own.change)
-    return Remedy(either)
+    # A minimum is what is missing where polishing led to none: more steps alone do not make one.
+    return Remedy(f"{NOWHERE}. {either}" if known.movable and known.polished is False else either)
 
 
 def _confirmed_by(estimate: Estimate) -> str:

@@ -170,10 +170,16 @@ def is_far_above(llc: float, above: float, share: float = TOLERANCE) -> bool:
     return math.isfinite(above) and above > max(share * (llc + above), 0.0)
 
 
-def lower(llc: float, above: float) -> str:
-    """The words for how far w0 lies above the minimum, and what λ̂ is there."""
-    there = f", and λ̂ there is about {llc + above:.4g}" if llc + above > 0 else ""
-    return f"a lower loss nearby takes {above:.3g} off λ̂{there}"
+def lower(e: Evidence) -> str:
+    """The words for how far w0 lies above the minimum, and what λ̂ is there, where that is a λ̂ and known.
+
+    Above half the number of parameters it is none: the chains are about a place that is lower still, or have not come to rest.
+    """
+    said, there = f"a lower loss nearby takes {e.above:.3g} off λ̂", e.llc + e.above
+    se, most = e.se if math.isfinite(e.se) else 0.0, (1 + TOLERANCE) * e.parameters / 2
+    if most and there - SEEN * se > most:
+        return f"{said}, and with it the number would be above half that of the parameters, so that it is no λ̂ of that place"
+    return f"{said}, and λ̂ there is about {there:.4g}" if there > 0 and se < KNOWN * there else said
 
 
 def _above(e: Evidence, share: float) -> Fault | None:
@@ -181,7 +187,7 @@ def _above(e: Evidence, share: float) -> Fault | None:
     if fits_noise or not is_far_above(e.llc, e.above, share):
         return None
     spread = f" (from the variance {_value(e)})" if math.isfinite(e.from_variance) else ""
-    return _with_gamma_named(_of_w0(Kind.ABOVE_MINIMUM, e, lower=lower(e.llc, e.above), spread=spread), e)
+    return _with_gamma_named(_of_w0(Kind.ABOVE_MINIMUM, e, lower=lower(e), spread=spread), e)
 
 
 def _with_gamma_named(fault: Fault, e: Evidence) -> Fault:

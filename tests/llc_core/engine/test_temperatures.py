@@ -138,6 +138,10 @@ def test_what_was_to_be_read_from_temperatures_is_in_the_conclusion(trusted):
     assert ("nothing speaks against it" in said) is trusted and ("Why. More steps." in said) is not trusted
     movable = conclude(replace(found, converged=judge(replace(found.evidence, llc=50.0, above=10.0, movable=True))))
     assert movable.remedy.startswith("Polish w0") is not trusted and bool(movable.change) is not trusted
+    nowhere = replace(found.evidence, llc=50.0, above=10.0, movable=True, polished=False)
+    said = conclude(replace(found, evidence=nowhere, converged=judge(nowhere))).remedy
+    assert said.startswith("Polishing led to no minimum. Add weight decay") is not trusted
+    assert ("Why. More steps." in said) is not trusted and "temperatures=" not in said
     noise = replace(found, converged=judge(replace(found.evidence, llc=-50.0, expected=-30.0, above=math.nan)))
     said = conclude(noise).remedy
     assert ("nothing speaks against it" in said) is trusted and ("more data or a smaller nβ" in said) is not trusted
