@@ -240,10 +240,34 @@ def cause_of(e: Evidence, off: float, of_a_formula: bool = False) -> str:
     return HELD if of_a_formula else MIXING
 
 
+def is_unbiased(e: Evidence) -> bool:
+    """Whether the sampler is exact at any step: a test accepts or refuses it, or its draws are those of the target."""
+    exact = isinstance(e.sampler, MetropolisSampler) or (e.sampler is not None and e.sampler.needs_conditionals)
+    return exact or math.isfinite(e.acceptance)
+
+
+def said_of_the_law(e: Evidence) -> str:
+    """What a trusted run says of its sampler's bias, with its error; empty where nothing is known or to be said.
+
+    A measure beyond the tolerance that what is expected outweighs is chance, and is said to be; and so is all that is measured
+    of a sampler that is exact.
+    """
+    measured, expected = measure(e), expectation(e)
+    if measured is None or is_unbiased(e) or not law_is_known(e):
+        return ""
+    seen = f"{measured[0] / e.llc:+.1%} ± {measured[1] / e.llc:.1%}"
+    if expected is not None and _weight(e) <= 0.5 and abs(measured[0]) > TOLERANCE * e.llc:
+        return f"the sampler itself is expected to add {_size(expected[0] / e.llc)}, and {seen} was measured, which may be chance"
+    return f"the sampler itself adds {seen}"
+
+
+def _size(share: float) -> str:
+    return f"{share:+.1%}" if abs(share) >= 0.0005 else "nothing"
+
+
 def _has_step(e: Evidence) -> bool:
     """Whether a step size can be what is wrong: no test accepts or refuses its steps, and there is one."""
-    exact = isinstance(e.sampler, MetropolisSampler) or (e.sampler is not None and e.sampler.needs_conditionals)
-    return not exact and math.isnan(e.acceptance)
+    return not is_unbiased(e)
 
 
 def remedy_of(e: Evidence, cause: str, off: float) -> Remedy:

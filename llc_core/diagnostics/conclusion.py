@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from llc_core.diagnostics.causes import cause_of, law_is_known, remedy_of
+from llc_core.diagnostics.causes import cause_of, is_unbiased, law_is_known, remedy_of
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.minimum import is_far_above, lower, mostly_of_gamma
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
@@ -161,10 +161,8 @@ def still_open(estimate: Estimate) -> str:
     """What chains that agree cannot show."""
     gamma = estimate.setting.get("localization", estimate.config.localization)
     choice = "γ (localization)" if gamma is None else f"γ = {float(gamma):g} (localization)"
-    return (
-        f"{WRONG} {choice} may not suit the question. The sampler may be biased. "
-        "All chains may have missed a part of the low losses."
-    )
+    biased = "" if is_unbiased(estimate.evidence) else " The sampler may be biased."
+    return f"{WRONG} {choice} may not suit the question.{biased} All chains may have missed a part of the low losses."
 
 
 def _refuted(known: Evidence, estimate: Estimate, answer: float, split: Split | None) -> Conclusion:

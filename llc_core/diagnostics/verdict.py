@@ -127,10 +127,12 @@ def _checked(e: Evidence) -> list[str]:
         checked.append(f"R-hat {e.r_hat:.3f}")
     if math.isfinite(e.ess):
         checked.append(f"ESS {e.ess:.0f}")
-    if math.isfinite(e.stable_step):
+    if math.isfinite(e.acceptance):  # the stability limit is that of steps without a test
+        checked.append(f"{e.acceptance:.0%} of the proposals accepted")
+    elif math.isfinite(e.stable_step):
         checked.append(f"step size at {e.step_size / e.stable_step:.0%} of the stability limit")
-    if causes.law_is_known(e):
-        checked.append(f"the sampler itself adds {e.law_bias / e.llc:+.1%}")
+    if law := causes.said_of_the_law(e):
+        checked.append(law)
     if math.isfinite(e.from_variance):
         checked.append(f"from the variance {e.from_variance:.4g} ± {e.from_variance_se:.2g}")
     if agrees(e.llc, e.se, e.reference, e.reference_se):

@@ -163,6 +163,10 @@ def test_trust_is_for_what_an_answer_confirms_and_for_draws_of_the_posterior():
         and on_the_page(unknown, False)[0] == "fair"
     )
     assert "γ = 1 (localization)" in said.reason and "The sampler may be biased." in said.details
+    exact = conclude(replace(made_up("HMC"), reference=float("nan")))
+    assert (
+        exact.kind is Trust.ALONE and "may be biased" not in str(exact) and "All chains may have missed" in str(exact)
+    )
     drawn = conclude(replace(made_up("Gibbs"), reference=float("nan")))
     assert drawn.kind is Trust.DRAWN and drawn.trusted and "drawn from the posterior itself" in drawn.reason
     wrong = made_up("SGLD", off=0.3)

@@ -105,7 +105,7 @@ def test_causes_add_up_with_their_signs():
 def test_a_measured_bias_takes_the_place_of_what_is_expected():
     known = {"law_bias": 0.5, "law_bias_se": 0.3}
     found = judged(step_bias=4.0, noise_inflation=4.0, **known)
-    assert found and "the sampler itself adds +1.0%" in found.reason
+    assert found and "the sampler itself adds +1.0% ± 0.6%" in found.reason
     high = judged(step_bias=1.0, noise_inflation=0.5, law_bias=5.0, law_bias_se=0.3)
     assert (
         "The sampler's own bias is measured to make up about 10%" in high.reason and "smaller step size" in high.remedy
@@ -116,6 +116,23 @@ def test_a_measured_bias_takes_the_place_of_what_is_expected():
     assert "measured to make up about 14%" in judged(law_bias=7.0, **rough).reason, "beyond three of its errors"
     assert judged(law_bias=5.0, **rough), "within three of its errors"
     assert "step size alone" in judged(law_bias=5.0, step_bias=3.0, **rough).reason, "what is expected counts then"
+
+
+def test_a_measure_beyond_the_tolerance_that_is_trusted_all_the_same_is_said_to_be_chance():
+    found = judged(law_bias=4.75, law_bias_se=2.0)
+    assert (
+        found
+        and "itself is expected to add nothing, and +9.5% ± 4.0% was measured, which may be chance" in found.reason
+    )
+    found = judged(law_bias=4.75, law_bias_se=2.0, step_bias=1.0)
+    assert found and "expected to add +2.0%, and +9.5%" in found.reason
+    assert "itself adds +4.0% ± 2.0%" in judged(law_bias=2.0, law_bias_se=1.0).reason
+
+
+def test_a_test_of_acceptance_leaves_no_bias_and_no_limit_of_the_step_to_speak_of():
+    found = judged(acceptance=0.57, step_size=1.36e-6, law_bias=2.6, law_bias_se=1.0)
+    assert found and "57% of the proposals accepted" in found.reason
+    assert "stability limit" not in found.reason and "the sampler itself" not in found.reason
 
 
 def test_an_answer_that_is_known_better_than_the_bias_has_the_last_word():
