@@ -12,6 +12,8 @@ from llc_core.types import Polish
 
 FAR = 0.5
 """Share of its length by which a w0 that moves is another one."""
+ELSEWHERE = 1.0
+"""Share of its length, and of weights of typical size, by which a w0 that moves is at another place, whatever the loss."""
 GROWN = 2.0
 """Times their length by which weights that go on growing are suspicious."""
 STAYS = "w0 stays: it is a minimum already."
@@ -41,12 +43,18 @@ class Polished(Polish):
         return Polish(**{each.name: getattr(self, each.name) for each in fields(Polish)})
 
 
-def moved(distance: float, share: float, fall: float, llc: float, another: bool) -> str:
-    """share: distance as one of ‖w0‖, or nan.  llc: what the fall is worth in λ̂.  another: whether noise cannot explain that."""
+def moved(distance: float, share: float, fall: float, llc: float, another: bool, elsewhere: bool) -> str:
+    """share: distance as one of ‖w0‖, or nan.  llc: what the fall is worth in λ̂.  another: whether noise cannot explain that.
+    elsewhere: whether w0 is far away although it can.
+    """
     long = f"{100 * share:.3g}% of" if share <= 1 else f"{share:.3g} times"
     of = f" ({long} its length)" if math.isfinite(share) else ""
     said = f"w0 was moved by {distance:.3g}{of}, and the loss fell by {fall:.3g}, which adds {llc:.3g} to λ̂."
-    return f"{said} So far away it is another network than the one that was given." if another else said
+    if another:
+        return f"{said} So far away it is another network than the one that was given."
+    if elsewhere:
+        return f"{said} The loss at w0 was nearly as low, and λ̂ speaks of the place so far away, not of the one that was given."
+    return said
 
 
 def flat_so_far(passes: int) -> str:

@@ -220,6 +220,7 @@ class _Way:
         llc = self.n_beta * fall
         # Noise alone lifts a w0 by about λ/log n, and λ is at most d/2.
         another = share > words.FAR and llc > 3 * self.problem.dim / 2 * self.n_beta / self.problem.n
+        elsewhere = distance > words.ELSEWHERE * max(length, float(self.scale.norm()))
         if rested and llc < self.tolerance and not lead:
             lead = words.NEARLY
         return Polished(
@@ -232,7 +233,7 @@ class _Way:
             gain=self.n_beta * search.gain if math.isfinite(search.gain) else math.nan,
             passes=self.used,
             converged=rested,
-            sentence=" ".join(part for part in (lead, words.moved(distance, share, fall, llc, another), why) if part),
+            sentence=" ".join(part for part in (lead, words.moved(distance, share, fall, llc, another, elsewhere), why) if part),
             problem=self.problem.moved(here.at),
             delta=here.at.double().cpu(),
         )

@@ -385,3 +385,12 @@ def test_the_form_of_a_loss_says_whether_it_may_fall_for_ever(loss: object, know
     from llc_core.potentials.module.meant import falls_for_ever
 
     assert falls_for_ever(as_loss(loss)) is known
+
+
+def test_a_way_that_is_long_is_named_though_the_loss_hardly_falls() -> None:
+    """Noise explains the fall; the place is another one all the same."""
+    long, short = _polynomial(7, 1), _linear(0)
+    found, near = (polish(NetworkPotential(module, "squared_error", (x, y))) for module, x, y in (long, short))
+    assert found.relative > 1 and "another network" not in found.sentence
+    assert "λ̂ speaks of the place so far away, not of the one that was given" in found.sentence
+    assert near.relative < 1 and "speaks of the place" not in near.sentence
