@@ -188,6 +188,15 @@ def _is_off(e: Evidence) -> bool:
     return abs(e.law_bias) - SEEN * e.law_rest_se > max(TOLERANCE * answer, CONTRADICTS * e.se)
 
 
+def may_be_noise(e: Evidence) -> bool:
+    """Whether a bias that was measured, and that no formula expects, is no larger than what chance does to λ̂ itself: the next run then
+    measures another, and a smaller step only makes that one noisier."""
+    measured, expected = measure(e), expectation(e)
+    if measured is None or expected is None or not abs(measured[0]) < CONTRADICTS * e.se:
+        return False
+    return _within(e, *expected)
+
+
 def law_is_known(e: Evidence) -> bool:
     """Whether the measure says something: the bias is known to within the tolerance, or stands out of its error."""
     measured = measure(e)

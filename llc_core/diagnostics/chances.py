@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from llc_core.diagnostics.causes import cause_of, remedy_of, taken
+from llc_core.diagnostics.causes import cause_of, may_be_noise, remedy_of, taken
 from llc_core.diagnostics.convergence import DRIFT_SHARE, ESS_LIMIT, R_HAT_LIMIT
 from llc_core.diagnostics.evidence import Evidence
 from llc_core.diagnostics.remedies import FAST, MIXING, remedy
@@ -85,6 +85,11 @@ def disagreeing(e: Evidence) -> Fault | None:
 
 def wide_error(e: Evidence) -> Fault | None:
     return Kind.WIDE_ERROR.fault(share=e.se / e.llc) if math.isfinite(e.se) and e.se > SE_SHARE * e.llc else None
+
+
+def noisy(e: Evidence) -> Fault | None:
+    """The same where a bias of the sampler was measured that may be no more than this noise."""
+    return wide_error(e) if may_be_noise(e) else None
 
 
 def spread_of_chains(e: Evidence) -> Fault | None:

@@ -47,6 +47,11 @@ def wide_error(e: Evidence) -> Fault | None:
     return Kind.WIDE_SLOPE.fault(share=e.se / e.llc) if chances.wide_error(e) else None
 
 
+def noisy(e: Evidence) -> Fault | None:
+    """As `chances.noisy`."""
+    return wide_error(e) if causes.may_be_noise(e) else None
+
+
 OF_A_LEVEL: tuple[Question, ...] = (
     stops.no_estimate,
     stops.too_few_steps,
@@ -67,6 +72,7 @@ OF_THE_SLOPE: tuple[Question, ...] = (
     not_rising,
     chances.drifting,
     chances.out_of_range,
+    noisy,
     causes.systematic,
     chances.perhaps_drifting,
     wide_error,

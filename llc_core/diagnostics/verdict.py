@@ -38,7 +38,8 @@ QUESTIONS: tuple[Callable[[Evidence], Fault | None], ...] = (
     stops.rounding,
     chances.drifting,
     chances.out_of_range,
-    causes.systematic,  # before all that only asks for steps, which would not mend it
+    chances.noisy,
+    causes.systematic,  # before all else that only asks for steps, which would not mend it
     chances.perhaps_drifting,
     chances.wide_error,
     chances.disagreeing,

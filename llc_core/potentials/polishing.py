@@ -233,7 +233,9 @@ class _Way:
             gain=self.n_beta * search.gain if math.isfinite(search.gain) else math.nan,
             passes=self.used,
             converged=rested,
-            sentence=" ".join(part for part in (lead, words.moved(distance, share, fall, llc, another, elsewhere), why) if part),
+            sentence=" ".join(
+                part for part in (lead, words.moved(distance, share, fall, llc, another, elsewhere), why) if part
+            ),
             problem=self.problem.moved(here.at),
             delta=here.at.double().cpu(),
         )

@@ -42,6 +42,11 @@ def test_a_sound_one_says_what_was_checked():
         ({"llc": -0.5}, "does not rise with the temperature beyond its error", True),
         ({"llc": -5.0}, "The mean loss falls as the temperature rises", True),
         ({"se": 4.0}, "standard error is 8%. Take more steps, or temperatures that are further apart.", True),
+        (
+            {"se": 3.3, "law_bias": -6.6, "law_bias_se": 2.0},
+            "still noisy: its standard error is 7%. Take more steps",
+            True,
+        ),
         ({"drift": 20.0}, "still rising", True),
         ({"drift_se": 6.0}, "cannot be ruled out", True),
         ({"step_bias": 5.0}, "step size alone is expected to make up about 10% of this estimate", False),

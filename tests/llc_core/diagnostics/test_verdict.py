@@ -135,6 +135,16 @@ def test_a_test_of_acceptance_leaves_no_bias_and_no_limit_of_the_step_to_speak_o
     assert "stability limit" not in found.reason and "the sampler itself" not in found.reason
 
 
+def test_a_bias_that_is_within_the_noise_of_the_estimate_asks_for_steps_first():
+    bias = {"law_bias": -6.6, "law_bias_se": 2.0}
+    assert "more steps will narrow it" in judged(se=3.3, **bias).reason and judged(se=3.3, **bias).wants_steps
+    assert "subtract about 13% from" in judged(se=2.0, **bias).reason, "steps enough: the bias stands out of them"
+    assert "step size alone" in judged(se=3.3, step_bias=6.0, law_bias=6.0, law_bias_se=2.0).reason, (
+        "a formula expects it"
+    )
+    assert "sampler's own bias" in judged(se=3.3, exact_law=False, **bias).reason, "another law is no chance"
+
+
 def test_an_answer_that_is_known_better_than_the_bias_has_the_last_word():
     """Chance is in λ̂ and in the bias, and not in their difference. What formulas expect (0 ± .25) would else outweigh the measure."""
     rough = {"llc": 56.0, "se": 1.6, "law_bias": 6.0, "law_bias_se": 2.2}
