@@ -178,7 +178,7 @@ def lower(e: Evidence) -> str:
     said, there = f"a lower loss nearby takes {e.above:.3g} off λ̂", e.llc + e.above
     se, most = e.se if math.isfinite(e.se) else 0.0, (1 + TOLERANCE) * e.parameters / 2
     if most and there - SEEN * se > most:
-        return f"{said}, and with it the number would be above half that of the parameters, so that it is no λ̂ of that place"
+        return f"{said}, and with it λ̂ would be above half the number of parameters, which no learning coefficient is"
     return f"{said}, and λ̂ there is about {there:.4g}" if there > 0 and se < KNOWN * there else said
 
 

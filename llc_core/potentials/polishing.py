@@ -219,8 +219,9 @@ class _Way:
         share = distance / length if length > 0 else math.nan
         llc = self.n_beta * fall
         # Noise alone lifts a w0 by about λ/log n, and λ is at most d/2.
-        another = share > words.FAR and llc > 3 * self.problem.dim / 2 * self.n_beta / self.problem.n
-        elsewhere = distance > words.ELSEWHERE * max(length, float(self.scale.norm()))
+        beyond_noise = llc > 3 * self.problem.dim / 2 * self.n_beta / self.problem.n
+        elsewhere = distance > words.ELSEWHERE * max(length, float(self.scale.norm()))  # also of weights of 0
+        another = beyond_noise and (share > words.FAR or elsewhere)
         if rested and llc < self.tolerance and not lead:
             lead = words.NEARLY
         return Polished(
