@@ -51,9 +51,12 @@ POLISH = Advice.of("Polish w0 (polish=True)", "Polish w0")
 AT_MINIMUM = Advice.of(", or an estimate at the minimum of L_n (polish=True)", ", or an estimate at the minimum of L_n")
 """What is advised to whoever has not polished w0."""
 POLISHED = "w0 is polished already, so"
-NOWHERE = "Polishing led to no minimum. Add weight decay to the loss and train on"
-NOT_POLISHED = f"{NOWHERE}, or"
-"""What stands before `TEMPERATURES` where w0 was to be moved."""
+NOWHERE = Advice("Polishing led to no minimum. Add weight decay to the loss and train on")
+SHORT = Advice.of(
+    "Polishing ended before it came to a minimum. Go on from there with more passes (llc_core.polish)",
+    "Polishing ended before it came to a minimum. Go on from there with more passes, in Python",
+)
+"""Where polishing ended at no minimum: of a loss that may have none, and of one that has."""
 NOT_POSITIVE = "The estimate is {llc:.3g}, but a learning coefficient is positive"
 CONSISTENT = "No exact answer is available here, so this is a consistent number, not a proven one."
 WRONG = "What could still be wrong?"

@@ -18,7 +18,7 @@ from llc_core.diagnostics.minimum import is_far_above, lower, mostly_of_gamma
 from llc_core.diagnostics.remedies import ELSEWHERE, HELD, LAW, MIXING, NOISE, STEP, Remedy
 from llc_core.results import AGREES, Estimate, agrees
 from llc_core.types import FromTemperatures
-from llc_core.verdicts import CONSISTENT, NOWHERE, POLISH, WRONG, Advice, Kind, Trust
+from llc_core.verdicts import CONSISTENT, POLISH, WRONG, Advice, Kind, Trust
 
 OF_THE_RUN = (NOISE, LAW, STEP, MIXING)
 """Causes that lie between λ̂ and the posterior's own mean."""
@@ -149,7 +149,9 @@ def _of_slope(slope: FromTemperatures, kind: Kind, own: Remedy, known: Evidence)
     if own.change.get("polish"):
         return Remedy(Advice.put("{polish}. {either}", polish=POLISH, either=either), own.change)
     # A minimum is what is missing where polishing led to none: more steps alone do not make one.
-    return Remedy(f"{NOWHERE}. {either}" if known.movable and known.polished is False else either)
+    if known.movable and known.polished is False:
+        return Remedy(Advice.put("{nowhere}. {either}", nowhere=known.without_minimum, either=either))
+    return Remedy(either)
 
 
 def _confirmed_by(estimate: Estimate) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from llc_core.samplers.base import Sampler
-from llc_core.verdicts import KEPT_BY_GAMMA
+from llc_core.verdicts import KEPT_BY_GAMMA, NOWHERE, SHORT, Advice
 
 NUMBERS = {
     "drift": "drift", "drift_se": "drift_se", "chain_offset": "chain_offset", "above_minimum": "above", "of_gamma": "of_gamma",
@@ -45,6 +45,7 @@ class Evidence:
     truth_known: whether the exact coefficient at w0 is known, and shown beside λ̂.
     movable: whether w0 can be moved (`Potential.moved`), so that polishing can be advised.
     polished: whether polishing w0 ended at a minimum; None: it was not asked for.
+    endless: whether the form of the loss lets it fall for ever (`Potential.endless`); None: not known.
     of_a_posterior: whether w0 is the centre of a prior, so that λ̂ is no learning coefficient and has either sign.
     caveat: what is known against the sampler's settings.
     reference, reference_se: the posterior's own mean of nβ·ΔL, by quadrature or exact draws.
@@ -94,6 +95,7 @@ class Evidence:
     truth_known: bool = False
     movable: bool = True
     polished: bool | None = None
+    endless: bool | None = None
     caveat: str = ""
     reference: float = math.nan
     reference_se: float = 0.0
@@ -130,6 +132,11 @@ class Evidence:
     def can_polish(self) -> bool:
         """Whether w0 can be polished; whoever has done it is not told to do it."""
         return self.movable and self.polished is None
+
+    @property
+    def without_minimum(self) -> Advice:
+        """What is said, and advised, where polishing led to no minimum."""
+        return SHORT if self.endless is False else NOWHERE
 
     @property
     def held(self) -> float:

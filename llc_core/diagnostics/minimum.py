@@ -21,7 +21,7 @@ import numpy as np
 from llc_core.diagnostics import causes, chances
 from llc_core.diagnostics.convergence import standard_error
 from llc_core.diagnostics.evidence import Evidence, kept_by_gamma
-from llc_core.verdicts import NOT_POLISHED, POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
+from llc_core.verdicts import POLISH, POLISHED, TEMPERATURES, Advice, Fault, Kind
 
 FEWEST_LOOKS = 8
 KNOWN = 0.5
@@ -254,7 +254,7 @@ def hangs_on_data(e: Evidence) -> Fault | None:
 
 def _of_w0(kind: Kind, e: Evidence, **numbers: Any) -> Fault:
     """What helps where w0 is no minimum: to move it there, where that can be, and in any case a number that does not ask for it."""
-    first = POLISHED if e.polished else NOT_POLISHED
+    first = POLISHED if e.polished else Advice.put("{nowhere}, or", nowhere=e.without_minimum)
     if not e.movable:
         first = "Use more data, or"
     if e.can_polish:

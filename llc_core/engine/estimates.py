@@ -182,7 +182,7 @@ class Estimates:
                 )
                 found = self._found(mine, chains, biases, setting)
                 if setup.polish is not None:
-                    found = replace(found, polished=setup.polish.converged)
+                    found = replace(found, polished=setup.polish.converged, endless=problem.endless)
                 if above is not None and not math.isnan(above[number, index]):
                     found = replace(found, above=float(above[number, index]))
                 elif can_be_asked(setup) and not has_no_law(setup) and not problem.w0_is_minimum:

@@ -73,6 +73,12 @@ def test_a_number_that_can_be_no_coefficient_is_not_called_one(changes, named, s
     )
 
 
+def test_a_loss_that_has_a_minimum_is_gone_down_further_and_gets_no_weight_decay():
+    found = judged(above=10.0, polished=False, endless=False).remedy
+    assert "more passes (llc_core.polish), or read λ̂ from temperatures=" in found and "weight decay" not in found
+    assert "polish" not in plain_words(found) and "more passes, in Python, or read" in plain_words(found)
+
+
 @pytest.mark.parametrize("polished, words", [(True, "w0 is polished already"), (False, "Polishing led to no minimum")])
 @pytest.mark.parametrize("changes", [{"above": 10.0}, {"gap": -6.0}])
 def test_who_has_polished_w0_is_not_told_to_do_it(changes, polished, words):
