@@ -138,13 +138,19 @@ def test_what_was_to_be_read_from_temperatures_is_in_the_conclusion(trusted):
     assert ("nothing speaks against it" in said) is trusted and ("Why. More steps." in said) is not trusted
     movable = conclude(replace(found, converged=judge(replace(found.evidence, llc=50.0, above=10.0, movable=True))))
     assert movable.remedy.startswith("Polish w0") is not trusted and bool(movable.change) is not trusted
-    nowhere = replace(found.evidence, llc=50.0, above=10.0, movable=True, polished=False)
-    said = conclude(replace(found, evidence=nowhere, converged=judge(nowhere))).remedy
-    assert said.startswith("Polishing led to no minimum. Add weight decay") is not trusted
-    assert ("Why. More steps." in said) is not trusted and "temperatures=" not in said
     noise = replace(found, converged=judge(replace(found.evidence, llc=-50.0, expected=-30.0, above=math.nan)))
     said = conclude(noise).remedy
     assert ("nothing speaks against it" in said) is trusted and ("more data or a smaller nβ" in said) is not trusted
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_slope_that_does_not_help_leaves_the_advice_of_weight_decay_where_polishing_led_nowhere(trusted):
+    found = slope_of_a_run(steps=300)
+    slope = replace(found.from_temperatures, llc=4.0, llc_se=0.1, verdict=Verdict(trusted, "Why.", "More steps."))
+    nowhere = replace(found.evidence, llc=50.0, above=10.0, movable=True, polished=False)
+    said = conclude(replace(found, evidence=nowhere, converged=judge(nowhere), from_temperatures=slope)).remedy
+    assert said.startswith("Polishing led to no minimum. Add weight decay") is not trusted
+    assert ("Why. More steps." in said) is not trusted and "temperatures=" not in said
 
 
 OWN = {True: "use more data or a smaller nβ.", False: "Use the same-batch baseline and full gradients"}
