@@ -55,7 +55,7 @@ READOUTS = [
     {
         "key": "held",
         "detail": True,
-        "label": "held by γ",
+        "label": "kept by γ",
         "tip": "Directions that γ keeps near w0, and not the loss, of all parameters. They add nothing to λ̂. On a singular loss "
         "they are its flat directions. Where the loss is curved a little, λ̂ rises with a smaller γ.",
     },

@@ -77,8 +77,8 @@ def standing_still(e: Evidence) -> Fault | None:
 
 
 def rounding(e: Evidence) -> Fault | None:
-    if e.rounding > ROUNDING_SHARE * e.llc:
-        return Kind.ROUNDING.fault({"dtype": "float64"}, size=e.rounding, share=e.rounding / e.llc)
+    if e.rounding > ROUNDING_SHARE * abs(e.llc) > 0:
+        return Kind.ROUNDING.fault({"dtype": "float64"}, size=e.rounding, share=e.rounding / abs(e.llc))
     return None
 
 
