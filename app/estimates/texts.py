@@ -56,7 +56,7 @@ READOUTS = [
         "key": "held",
         "detail": True,
         "label": "kept by γ",
-        "tip": "Directions that γ keeps near w0, and not the loss, of all parameters. They add nothing to λ̂. On a singular loss "
+        "tip": "Directions that γ keeps near w0, and not the loss, of as many as there are parameters. They add nothing to λ̂. On a singular loss "
         "they are its flat directions. Where the loss is curved a little, λ̂ rises with a smaller γ.",
     },
     {
@@ -86,7 +86,7 @@ def readout_values(state: State, expected: float | None) -> dict[str, str]:
         "error": f"{relative:+.1%}".replace("-", "−") if math.isfinite(relative) else UNKNOWN,
         "r_hat": f"{estimate.r_hat:.3f}" if math.isfinite(estimate.r_hat) else UNKNOWN,
         "ess": f"{estimate.ess:,.0f}" if math.isfinite(estimate.ess) else UNKNOWN,
-        "held": f"{held:,.0f} of {estimate.evidence.parameters:,}" if math.isfinite(held) else UNKNOWN,
+        "held": f"{held:,.0f}" if math.isfinite(held) else UNKNOWN,
     }
 
 
