@@ -1,7 +1,7 @@
 """Trusted after at most two remedies, and right? By the chains alone: what somebody gets who does what the verdict asks for.
 
-    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 20    # again and again
-    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies.jsonl --minutes 0     # the table
+    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies_today.jsonl --minutes 20    # again and again
+    python -m lab.benchmarks.verdicts.remedies --keep lab/results/verdict_remedies_today.jsonl --minutes 0     # the table
 
 The runs of `verdicts`, of seeds that no limit was looked for on. A refused run is followed: where the verdict names a setting, a new
 run is made with it, as long as the last (another γ, nβ or w0 is another question, and is scored by its own answer). Where w0 cannot be moved it wants two
