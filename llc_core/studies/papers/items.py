@@ -201,7 +201,7 @@ def page(folder: Path = FOLDER) -> str:
         "  Every two minutes they are kept in a folder there, such as `000.trainings`, until they are done.",
         "- A claim is decided where two standard errors leave no doubt. Few repeats need more, by Student's distribution.",
         "- Of a paper, and of all, the end says how long each item took and how many claims hold.",
-        "- Of all, as many papers run side by side as there are cores: `llc-lab paper all` took 15 minutes on two cores",
+        "- Of all, as many papers run side by side as there are cores: `llc-lab paper all` took 19 minutes on two cores",
         "  (55 items, AMD EPYC). Figures 5 and 6 of paper 000 have runs of their own since then: about 3 minutes of a core.",
         "- `--device cuda` runs on a GPU: of paper 000 the sweeps and figure 4, training and chains; of paper 001 training",
         "  and chains of figures 2, 4, 5, 6 and 10 and of section 10.3; of paper 002 the pictures.",

@@ -87,7 +87,7 @@ def _runs(item) -> dict[object, float]:
 
 
 def test_all_small_ones_together_take_about_an_hour():
-    """As reckoned, which is more than they take: it was a quarter of that where it was measured (`docs/papers.md`)."""
+    """As reckoned, which is more than they take: it was a third of that where it was measured (`docs/papers.md`)."""
     assert sum({run: seconds for item in RUN for run, seconds in _runs(item).items()}.values()) < 3900
 
 
