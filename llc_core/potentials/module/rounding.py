@@ -15,7 +15,7 @@ FEW_CHAINS = 4
 AT_ONCE = 64
 """Rows of a pass: what it holds then is less than what a step of all chains does."""
 MOST_NUMBERS = 1 << 24
-"""Of these chains' parameters: beyond it a copy in double precision is not made."""
+"""Of these chains' parameters: beyond it a copy in double precision is not made, nor where chains go one by one to save memory."""
 
 
 @torch.no_grad()
@@ -26,10 +26,11 @@ def rounding_of(network: Any, delta: Tensor, rows: int) -> Tensor | None:
     A few chains are looked at, and stand for the others. The errors of rows have a common part, and one that falls with the root of
     their number. None: not known, since the run has float64, the network is too large, or takes one precision alone.
     """
+    large = network.by_chain or FEW_CHAINS * network.dim > MOST_NUMBERS
+    if large or delta.dtype == torch.float64 or delta.device.type == "mps":
+        return None
     looked = torch.arange(0, len(delta), -(-len(delta) // FEW_CHAINS), device=delta.device)
     some = delta[looked]
-    if delta.dtype == torch.float64 or delta.device.type == "mps" or some.numel() > MOST_NUMBERS:
-        return None
     try:
         exact = _differences(network, some.double(), rows)
     except (RuntimeError, TypeError, ValueError):  # of the user's own module
